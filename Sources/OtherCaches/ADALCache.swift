@@ -14,26 +14,27 @@ extension OtherCache {
     public init?(adal bytes: [UInt8]) {
         guard case .array(let entries)? = JSONValue(bytes: bytes, atMost: Self.mostBytes) else { return nil }
         self.init()
-        for entry in entries {
-            do throws(EntryError) { records += try ADALEntry(entry: entry).records() } catch { rejects.append(error) }
-        }
+        for entry in entries { ADALEntry(entry: entry).add(to: &self) }
     }
 }
 
 private struct ADALEntry {
     let entry: JSONValue
 
-    /// The refresh token and its account.
-    func records() throws(OtherCache.EntryError) -> [CredentialRecord] {
+    /// Adds the refresh token and its account, or the reason why it can't become a record.
+    func add(to cache: inout OtherCache) {
+        func reject(_ reason: SkipReason, what: String = "refresh token", whose: String? = nil) {
+            cache.rejects.append(.init(what: what, whose: whose ?? text("userId") ?? "", reason: reason))
+        }
         if entry["servicePrincipalId"] != nil {
-            throw reject(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
+            return reject(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
         }
         guard let secret = text("refreshToken"), let client = text("_clientId"),
             let host = authorityHost, let userID = text("userId")
-        else { throw reject(.malformed) }
-        guard entry["isMRRT"] != .bool(false) else { throw reject(.oneResource) }
-        guard let (object, tenant) = owner else { throw reject(.malformed) }
-        guard isAtHome(tenant) else { throw reject(.guest) }
+        else { return reject(.malformed) }
+        guard entry["isMRRT"] != .bool(false) else { return reject(.oneResource) }
+        guard let (object, tenant) = owner else { return reject(.malformed) }
+        guard isAtHome(tenant) else { return reject(.guest) }
         let home = "\(object).\(tenant)"
         var token = RefreshTokenRecord(
             homeAccountID: home, environment: host, clientID: client, secret: Secret(secret),
@@ -45,13 +46,7 @@ private struct ADALEntry {
         account.localAccountID = object
         let names = [text("givenName"), text("familyName")].compactMap(\.self)
         if !names.isEmpty { account.name = names.joined(separator: " ") }
-        return [.refreshToken(token), CredentialRecord.account(account).asItsPluginTellsIt]
-    }
-
-    private func reject(
-        _ reason: SkipReason, what: String = "refresh token", whose: String? = nil
-    ) -> OtherCache.EntryError {
-        .init(what: what, whose: whose ?? text("userId") ?? "", reason: reason)
+        cache.records += [.refreshToken(token), CredentialRecord.account(account).asItsPluginTellsIt]
     }
 
     private func text(_ name: String) -> String? {

@@ -133,16 +133,19 @@ public struct OtherPassword: Sendable, Equatable {
 
     /// Converts an item of Git Credential Manager, whose `service` is `git:` and a URL.
     ///
-    /// - Throws: `programsOwn` for a refresh token that is stored beside a password, `malformed` if it isn't a git
-    ///   password.
-    public init(gcmItem attributes: [String: String], secret: Secret?) throws(OtherCache.EntryError) {
-        func error(_ reason: SkipReason) -> OtherCache.EntryError {
-            .init(what: "password", whose: attributes["service"] ?? "", reason: reason)
+    /// Rejects a refresh token that is stored beside a password (`programsOwn`), and what isn't a git password
+    /// (`malformed`).
+    public init?(gcmItem attributes: [String: String], secret: Secret?, rejects: inout [OtherCache.Reject]) {
+        func reject(_ reason: SkipReason) {
+            rejects.append(.init(what: "password", whose: attributes["service"] ?? "", reason: reason))
         }
         guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
             let account = attributes["account"], secret.isPassword, !account.isEmpty, !account.hasControlCharacter,
             let url = try? RequestURL(String(service.dropFirst(4)))
-        else { throw error(.malformed) }
+        else {
+            reject(.malformed)
+            return nil
+        }
         self.init(url, username: account, secret)
         var path = url.path ?? ""
         while path.hasSuffix("/") { path.removeLast() }
@@ -150,7 +153,10 @@ public struct OtherPassword: Sendable, Equatable {
         let isRefreshToken =
             path.hasSuffix("refresh_token") || url.host.name.hasPrefix("refresh_token.")
             || url.host.name.hasPrefix("oauth-refresh-token.")
-        guard !isRefreshToken else { throw error(.programsOwn) }
+        guard !isRefreshToken else {
+            reject(.programsOwn)
+            return nil
+        }
         request.path = path.isEmpty ? nil : path
     }
 

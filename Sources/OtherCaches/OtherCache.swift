@@ -4,7 +4,7 @@ public import Keyring
 /// The contents of another program's cache, or of an exported document.
 public struct OtherCache: Sendable, Equatable {
     /// An entry that can't become a record.
-    public struct EntryError: Error, Equatable {
+    public struct Reject: Sendable, Equatable {
         /// The kind of entry, in words for the user.
         public var what: String
         /// The owner in the entry; not yet made displayable.
@@ -12,7 +12,7 @@ public struct OtherCache: Sendable, Equatable {
         /// The reason.
         public var reason: SkipReason
 
-        /// Creates an error.
+        /// Creates a reject.
         public init(what: String, whose: String, reason: SkipReason) {
             self.what = what
             self.whose = whose
@@ -26,7 +26,7 @@ public struct OtherCache: Sendable, Equatable {
     /// The records in the cache.
     public var records: [CredentialRecord] = []
     /// The entries that can't become records.
-    public var rejects: [EntryError] = []
+    public var rejects: [Reject] = []
 
     /// Creates an empty cache.
     public init() {}
@@ -36,7 +36,7 @@ public struct OtherCache: Sendable, Equatable {
     public init?(unified bytes: [UInt8]) {
         guard let cache = Self.unified(bytes) else { return nil }
         records = cache.records.atTheirTenants.map(\.asItsPluginTellsIt)
-        rejects = cache.leftOver.map { EntryError(what: $0, whose: "", reason: .unknownKind) }
+        rejects = cache.leftOver.map { Reject(what: $0, whose: "", reason: .unknownKind) }
     }
 
     private static func unified(_ bytes: [UInt8]) -> UnifiedCache? {

@@ -15,7 +15,11 @@ import Testing
             ("git:https://bob@git.example/", "https", "git.example", nil),
         ] as [(String, String, String, String?)])
     func `a service is git and a URL`(_ service: String, _ scheme: String, _ host: String, _ path: String?) throws {
-        let password = try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("pat"))
+        var rejects: [OtherCache.Reject] = []
+        let password = try #require(
+            OtherPassword(
+                gcmItem: ["service": service, "account": "alice"], secret: Secret("pat"), rejects: &rejects))
+        #expect(rejects.isEmpty)
         #expect((password.request.scheme, password.request.host?.text) == (scheme, host))
         #expect((password.request.path, password.request.username) == (path, "alice"))
         #expect(password.stored.proof == .password(Secret("pat")))
@@ -26,10 +30,10 @@ import Testing
         "git:https://bitbucket.org/refresh_token",
     ])
     func `its refresh tokens are its own`(_ service: String) {
-        let error = #expect(throws: OtherCache.EntryError.self) {
-            try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("rt"))
-        }
-        #expect(error?.reason == .programsOwn && error?.whose == service)
+        var rejects: [OtherCache.Reject] = []
+        let password = OtherPassword(
+            gcmItem: ["service": service, "account": "alice"], secret: Secret("rt"), rejects: &rejects)
+        #expect(password == nil && rejects.map(\.reason) == [.programsOwn] && rejects.map(\.whose) == [service])
     }
 
     @Test(arguments: [
@@ -42,10 +46,9 @@ import Testing
     ])
     func `what git could not use is refused`(_ attributes: [String: String], _ secret: String) {
         for secret in [Secret(secret), nil] {
-            let error = #expect(throws: OtherCache.EntryError.self) {
-                try OtherPassword(gcmItem: attributes, secret: secret)
-            }
-            #expect(error?.reason == .malformed)
+            var rejects: [OtherCache.Reject] = []
+            #expect(OtherPassword(gcmItem: attributes, secret: secret, rejects: &rejects) == nil)
+            #expect(rejects.map(\.reason) == [.malformed])
         }
     }
 }

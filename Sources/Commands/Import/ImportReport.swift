@@ -37,7 +37,7 @@ struct ImportReport {
         }
     }
 
-    mutating func add(_ reject: OtherCache.EntryError) {
+    mutating func add(_ reject: OtherCache.Reject) {
         add(reject.what, reject.whose, reject.reason, ["username": .string(reject.whose)])
     }
 

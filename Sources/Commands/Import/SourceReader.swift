@@ -100,11 +100,9 @@ struct SourceReader {
         if let file { return try document(file) }
         var findings = try keyringCache(OtherLocations.gcmCache) ?? ImportFindings()
         for item in try items(OtherLocations.gcmPasswords) {
-            do throws(OtherCache.EntryError) {
-                findings.passwords.append(try OtherPassword(gcmItem: item.attributes, secret: item.secret))
-            } catch {
-                findings.cache.rejects.append(error)
-            }
+            let password = OtherPassword(
+                gcmItem: item.attributes, secret: item.secret, rejects: &findings.cache.rejects)
+            if let password { findings.passwords.append(password) }
         }
         return findings
     }
