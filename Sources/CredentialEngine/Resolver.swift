@@ -27,8 +27,7 @@ public struct Resolver: Sendable {
     ///
     /// - Throws: `ResolutionError` if a token is needed but can't be had.
     public func resolve(_ request: CredentialRequest) throws(ResolutionError) -> TokenRequest? {
-        guard let mapped = try mapping(of: request) else { return nil }
-        return try settled(mapped, for: request)
+        try mapping(of: request).map { mapped throws(ResolutionError) in try settled(mapped, for: request) }
     }
 
     /// Resolves a request by the rules and manifests; looks for plugins only if the rules alone don't tell.
@@ -94,12 +93,7 @@ public struct Resolver: Sendable {
 private struct Mapping {
     let resolver: Resolver
     let request: CredentialRequest
-    private var authority: (url: String, kind: String?, match: AuthorityMatch?)?
-
-    init(resolver: Resolver, request: CredentialRequest) {
-        self.resolver = resolver
-        self.request = request
-    }
+    var authority: (url: String, kind: String?, match: AuthorityMatch?)?
 
     private var configuration: Configuration { resolver.configuration }
     private var registry: PluginRegistry { resolver.plugins.registry }
@@ -375,9 +369,7 @@ private struct Mapping {
         // Nobody signs in, so there is nobody to show anything to.
         guard identity == nil else { return }
         // The tool's parameters take precedence over the rule's.
-        do throws(ParameterError) { try token.signIn.apply(explicit.signIn) } catch {
-            throw .badParameter(error)
-        }
+        do throws(ParameterError) { try token.signIn.apply(explicit.signIn) } catch { throw .badParameter(error) }
     }
 }
 
