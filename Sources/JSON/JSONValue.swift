@@ -33,11 +33,14 @@ public enum JSONValue: Sendable, Equatable {
     ///
     /// - Parameter pretty: Whether to indent it for people.
     /// - Returns: The document in UTF-8.
-    public func encoded(pretty: Bool = false) -> [UInt8] {
+    public func encoded(pretty: Bool = false) -> [UInt8] { Self.encode(self, pretty: pretty) ?? [] }
+
+    /// Encodes a value of any type in the same way; nil if it isn't JSON.
+    public static func encode(_ value: some Encodable, pretty: Bool = false) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
-        return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
+        return (try? encoder.encode(value)).map { [UInt8]($0) }
     }
 
     /// Encodes the value on one line, in which every escape is `\uXXXX`: some programs take shorter ones for their own.

@@ -138,9 +138,7 @@ package struct MetadataMemo: Sendable, Equatable {
 
     /// The memo for the host to store; nil if nothing is new, or if it is too long.
     package var memo: PluginMemo? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard hasNews, let bytes = try? encoder.encode(entries), bytes.count <= Self.longest else { return nil }
+        guard hasNews, let bytes = JSONValue.encode(entries), bytes.count <= Self.longest else { return nil }
         return PluginMemo(String(decoding: bytes, as: UTF8.self), expiresIn: Self.lifetime)
     }
 

@@ -82,7 +82,7 @@ extension AWSKeys {
     func token(for request: PluginRequest) throws(PluginError) -> PluginResult {
         let end = isEndless ? nil : Int(Date.now.timeIntervalSince1970) + lifetime
         let kept = Kept(id: id, secret: secret.reveal(), session: session?.reveal(), end: end)
-        guard let bytes = try? JSONEncoder().encode(kept) else {
+        guard let bytes = JSONValue.encode(kept) else {
             throw PluginError(.internal, "the machine's keys can't be kept")
         }
         let lifetime = isEndless ? Self.longestUse : lifetime

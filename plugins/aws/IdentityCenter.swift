@@ -143,7 +143,7 @@ struct IdentityCenter: OAuthSession {
             realm: PluginProtocol.realm(ofPath: address.segments.map(String.init)), account: account)
         if let refreshToken = response.refreshToken {
             let kept = Kept(client: registration, refreshToken: refreshToken.reveal(), name: name)
-            guard let text = try? JSONEncoder().encode(kept) else { throw OAuthError(.broken, "no token can be kept") }
+            guard let text = JSONValue.encode(kept) else { throw OAuthError(.broken, "no token can be kept") }
             result.refreshToken = Secret(Base64URL.encode(text))
         }
         return result

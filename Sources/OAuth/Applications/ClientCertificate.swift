@@ -5,6 +5,7 @@ import CryptoExtras
 import Files
 package import FoundationEssentials
 import HTTP
+import JSON
 package import Secrets
 import SwiftASN1
 import X509
@@ -179,13 +180,15 @@ extension ClientCertificate {
         now: Date = .now
     ) throws(OAuthError) -> Secret {
         let moment = Int(now.timeIntervalSince1970)
-        let claims = AssertionClaims(
-            aud: audience, iss: client, sub: client, jti: UUID().uuidString.lowercased(), nbf: moment, iat: moment,
-            exp: moment + 600)
-        let header = AssertionHeader(
-            alg: algorithm, thumbprint: chain.first.map { Base64URL.encode(SHA256.hash(data: $0)) },
-            x5c: sendsChain ? chain.map { Data($0).base64EncodedString() } : nil)
-        return try signed(header, claims, now)
+        let claims: [String: JSONValue] = [
+            "aud": .string(audience), "iss": .string(client), "sub": .string(client),
+            "jti": .string(UUID().uuidString.lowercased()), "nbf": JSONValue(moment), "iat": JSONValue(moment),
+            "exp": JSONValue(moment + 600),
+        ]
+        var header: [String: JSONValue] = [:]
+        header["x5t#S256"] = chain.first.map { .string(Base64URL.encode(SHA256.hash(data: $0))) }
+        if sendsChain { header["x5c"] = JSONValue(strings: chain.map { Data($0).base64EncodedString() }) }
+        return try signed(claims, header, by: algorithm, now)
     }
 
     /// Creates the token by which GitHub knows one of its Apps, for a request in the next minutes.
@@ -194,7 +197,7 @@ extension ClientCertificate {
     package func appToken(of app: String, now: Date = .now) throws(OAuthError) -> Secret {
         let moment = Int(now.timeIntervalSince1970)
         return try signed(
-            AssertionHeader(alg: .RS256), AssertionClaims(iss: app, iat: moment - 60, exp: moment + 540), now)
+            ["iss": .string(app), "iat": JSONValue(moment - 60), "exp": JSONValue(moment + 540)], by: .RS256, now)
     }
 
     /// What a service account asks for with its signature, besides saying who it is.
@@ -224,23 +227,29 @@ extension ClientCertificate {
         _ grant: Grant, of account: String, keyID: String?, for audience: String, now: Date = .now
     ) throws(OAuthError) -> Secret {
         let moment = Int(now.timeIntervalSince1970)
-        var claims = AssertionClaims(aud: audience, iss: account, iat: moment, exp: moment + 3600)
-        (claims.scope, claims.target_audience) = (grant.scope, grant.targetAudience)
-        return try signed(AssertionHeader(alg: .RS256, kid: keyID), claims, now)
+        var claims: [String: JSONValue] = [
+            "aud": .string(audience), "iss": .string(account), "iat": JSONValue(moment),
+            "exp": JSONValue(moment + 3600),
+        ]
+        claims["scope"] = grant.scope.map(JSONValue.string)
+        claims["target_audience"] = grant.targetAudience.map(JSONValue.string)
+        return try signed(claims, keyID.map { ["kid": .string($0)] } ?? [:], by: .RS256, now)
     }
 
-    private func signed(_ header: AssertionHeader, _ claims: AssertionClaims, _ now: Date) throws(OAuthError) -> Secret
-    {
+    /// Signs claims (RFC 7523, 3), with further members of the JOSE header (RFC 7515, 4.1).
+    private func signed(
+        _ claims: [String: JSONValue], _ further: [String: JSONValue] = [:], by algorithm: Algorithm, _ now: Date
+    ) throws(OAuthError) -> Secret {
         if let end, now >= end {
             let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
             throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
         }
         do {
-            let encoder = JSONEncoder()
-            let signed = try "\(Base64URL.encode(encoder.encode(header))).\(Base64URL.encode(encoder.encode(claims)))"
+            let header = JSONValue.object(further).merging(["alg": .string(algorithm.rawValue), "typ": "JWT"])
+            let signed = [header, .object(claims)].map { Base64URL.encode($0.encoded()) }.joined(separator: ".")
             let signature = try key.signature(
                 for: SHA256.hash(data: Data(signed.utf8)),
-                padding: header.alg == .PS256 ? .PSS : .insecurePKCS1v1_5)
+                padding: algorithm == .PS256 ? .PSS : .insecurePKCS1v1_5)
             return Secret("\(signed).\(Base64URL.encode(signature.rawRepresentation))")
         } catch {
             throw .certificate(path, "has a private key that doesn't sign", "make a new pair")
@@ -250,37 +259,10 @@ extension ClientCertificate {
 
 extension ClientCertificate {
     /// How an assertion is signed (RFC 7518, 3.1).
-    package enum Algorithm: String, Encodable, Sendable {
+    package enum Algorithm: String, Sendable {
         case PS256
         case RS256
     }
-}
-
-/// The JOSE header (RFC 7515, 4.1).
-private struct AssertionHeader: Encodable {
-    let alg: ClientCertificate.Algorithm
-    let typ = "JWT"
-    var kid: String?
-    var thumbprint: String?
-    var x5c: [String]?
-
-    private enum CodingKeys: String, CodingKey {
-        case alg, typ, kid, x5c
-        case thumbprint = "x5t#S256"
-    }
-}
-
-/// The claims (RFC 7523, 3).
-private struct AssertionClaims: Encodable {
-    var aud: String?
-    let iss: String
-    var sub: String?
-    var jti: String?
-    var nbf: Int?
-    let iat: Int
-    let exp: Int
-    var scope: String?
-    var target_audience: String?
 }
 
 extension OAuthError {

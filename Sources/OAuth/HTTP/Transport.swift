@@ -1,6 +1,7 @@
 import Addresses
 import FoundationEssentials
 package import HTTP
+import JSON
 import Secrets
 
 extension HTTPAnswer {
@@ -11,10 +12,10 @@ extension HTTPAnswer {
 
     /// The body; a form as JSON, because some authorities answer with forms.
     var jsonBody: Data {
-        guard FormEncoding.isType(first("content-type")), let text, text.utf8.first != UInt8(ascii: "{"),
-            let json = try? JSONEncoder().encode(FormEncoding.decode(text[...]))
-        else { return Data(body) }
-        return json
+        guard FormEncoding.isType(first("content-type")), let text, text.utf8.first != UInt8(ascii: "{") else {
+            return Data(body)
+        }
+        return Data(JSONValue.object(FormEncoding.decode(text[...]).mapValues(JSONValue.string)).encoded())
     }
 
     /// The body as text; nil if it isn't UTF-8.

@@ -1,26 +1,23 @@
 import Addresses
 import FoundationEssentials
 import HTTP
+import JSON
 package import Secrets
 
 /// A request for dynamic client registration (RFC 7591, 2) of a public client on the user's own computer.
-package struct ClientRegistration: Sendable, Encodable {
-    /// The application's name as shown to users.
-    private let client_name: String
-    private let redirect_uris: [String]
-    private let grant_types: [String]
-    private let scope: String?
-    private let application_type = "native"
-    private let token_endpoint_auth_method = "none"
-    private let response_types = ["code"]
+package struct ClientRegistration: Sendable {
+    private var metadata: [String: JSONValue] = [
+        "application_type": "native", "token_endpoint_auth_method": "none", "response_types": ["code"],
+    ]
 
-    /// Creates a request; it includes the device code grant if the authority supports it.
+    /// Creates a request with the application's name as users see it; it includes the device code grant if the authority
+    /// supports it.
     package init(name: String, redirectURI: String, scope: String, usesDeviceCodes: Bool) {
-        client_name = name
-        redirect_uris = [redirectURI]
-        let device = usesDeviceCodes ? ["urn:ietf:params:oauth:grant-type:device_code"] : []
-        grant_types = ["authorization_code", "refresh_token"] + device
-        self.scope = scope.isEmpty ? nil : scope
+        let device: [JSONValue] = usesDeviceCodes ? ["urn:ietf:params:oauth:grant-type:device_code"] : []
+        metadata["client_name"] = .string(name)
+        metadata["redirect_uris"] = [.string(redirectURI)]
+        metadata["grant_types"] = .array(["authorization_code", "refresh_token"] + device)
+        metadata["scope"] = scope.isEmpty ? nil : .string(scope)
     }
 
     /// Registers the application; every success creates another registration.
@@ -34,10 +31,8 @@ package struct ClientRegistration: Sendable, Encodable {
     package func send(
         to endpoint: String, of authority: String, over transport: Transport
     ) async throws(OAuthError) -> RegisteredClient {
-        guard let json = try? JSONEncoder().encode(self) else {
-            throw OAuthError(.invalidRequest, "the application's name or scopes cannot be sent")
-        }
-        let answer = try await transport.post(endpoint, json: String(decoding: json, as: UTF8.self), .unlessActedOn)
+        let document = JSONValue.object(metadata).encodedText
+        let answer = try await transport.post(endpoint, json: document, .unlessActedOn)
         guard [200, 201].contains(answer.status) else {
             if answer.status == 401 || answer.status == 403 { throw Self.closed(authority, answer.status) }
             if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .registration) }

@@ -1,6 +1,7 @@
 import Addresses
 import FoundationEssentials
 package import HTTP
+import JSON
 import Secrets
 
 /// An authority's error response (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).
@@ -52,8 +53,8 @@ package struct ErrorResponse: Sendable, Equatable {
     /// Parses an authorization response; nil if it contains no `error`.
     package init?(response fields: [String: String]) {
         guard let error = fields["error"], !error.isEmpty else { return nil }
-        let body = try? JSONEncoder().encode(fields)
-        self.init(error, fields["error_description"] ?? "", body ?? Data())
+        let body = JSONValue.object(fields.mapValues(JSONValue.string)).encoded()
+        self.init(error, fields["error_description"] ?? "", Data(body))
     }
 
     /// Decodes the response's members as a type with additional members; nil if their types don't match.

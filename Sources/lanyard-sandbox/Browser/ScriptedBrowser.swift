@@ -1,6 +1,7 @@
 import Addresses
 import AsyncHTTPClient
 import FoundationEssentials
+import JSON
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -117,7 +118,9 @@ struct ScriptedBrowser {
             guard pair.count == 2 else { continue }
             cookies[Self.origin(url), default: [:]][String(pair[0])] = String(pair[1])
         }
-        if let jar, !headers.isEmpty { try JSONEncoder().encode(cookies).write(to: jar, options: .atomic) }
+        if let jar, !headers.isEmpty, let kept = JSONValue.encode(cookies) {
+            try Data(kept).write(to: jar, options: .atomic)
+        }
     }
 
     private static func origin(_ url: URL) -> String { "\(url.host() ?? ""):\(url.port ?? 443)" }

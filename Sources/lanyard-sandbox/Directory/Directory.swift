@@ -37,7 +37,7 @@ final class Directory: Sendable {
             let json = table.json
             do {
                 let row = try JSONDecoder().decode(Row.self, from: Data(json.encoded()))
-                guard JSONValue(bytes: try JSONEncoder().encode(row)) == json else {
+                guard JSONValue.encode(row).flatMap({ JSONValue(bytes: $0) }) == json else {
                     throw table.error(nil, "[[\(key)]] has an unknown key")
                 }
                 rows.append(row)

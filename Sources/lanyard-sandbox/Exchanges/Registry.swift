@@ -164,12 +164,16 @@ struct Registry: Sendable {
 
     /// An empty image.
     private enum Image {
-        static let configuration =
-            #"{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":[]}}"#
-        static let manifest =
-            #"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"#
-            + #""mediaType":"application/vnd.oci.image.config.v1+json","digest":"\#(digest(configuration))","#
-            + #""size":\#(configuration.utf8.count)},"layers":[]}"#
+        static let configuration = JSONValue.object([
+            "architecture": "amd64", "os": "linux", "config": [:], "rootfs": ["type": "layers", "diff_ids": []],
+        ]).encodedText
+        static let manifest = JSONValue.object([
+            "schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": [],
+            "config": [
+                "mediaType": "application/vnd.oci.image.config.v1+json", "digest": .string(digest(configuration)),
+                "size": .integer(Int64(configuration.utf8.count)),
+            ],
+        ]).encodedText
 
         static func digest(_ text: String) -> String {
             "sha256:" + SHA256.hash(data: Data(text.utf8)).hexadecimal
