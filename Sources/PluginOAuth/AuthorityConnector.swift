@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import HTTP
-package import JSON
+import JSON
 package import OAuth
 package import PluginWire
 import Secrets
@@ -106,46 +106,38 @@ package struct MetadataMemo: Sendable, Equatable {
     /// The longest memo, in bytes (docs/plugin-protocol.md, Framing).
     private static let longest = 16_384
 
-    /// The metadata of one authority.
-    private struct Entry: Codable, Sendable, Equatable {
-        var said: ProviderMetadata
-        var isOpenID: Bool
-        var until: Int
-    }
-
-    private var entries: [String: Entry]
+    /// The metadata of each authority.
+    private var entries: [String: JSONValue]
     private var hasNews = false
 
     /// Parses the memo from the host; anything else counts as empty.
     package init(_ text: String?) {
-        let bytes = Data((text ?? "").utf8)
-        let all = try? JSONDecoder().decode([String: Entry].self, from: bytes)
+        let all = JSONValue(bytes: (text ?? "").utf8)?.members ?? [:]
         let now = Self.now
-        entries = (all ?? [:]).filter { (now...now + Self.lifetime).contains($0.value.until) }
+        entries = all.filter { (now...now + Self.lifetime).contains($0.value["until"]?.wholeNumber ?? 0) }
     }
 
     /// Returns the metadata of the authority at a URL, and whether it is OpenID Connect's; nil if the memo has none.
     package func said(by authority: String) -> (metadata: ProviderMetadata, isOpenID: Bool)? {
-        entries[authority].map { ($0.said, $0.isOpenID) }
+        entries[authority].flatMap { entry in
+            entry["said"]?.members.map { (ProviderMetadata($0), entry["isOpenID"] == true) }
+        }
     }
 
     /// Records the metadata of an authority.
     package mutating func note(_ said: ProviderMetadata, isOpenID: Bool = true, by authority: String) {
         if entries.count >= Self.most { entries = [:] }
-        entries[authority] = Entry(said: said, isOpenID: isOpenID, until: Self.now + Self.lifetime)
+        entries[authority] = [
+            "said": .object(said.members), "isOpenID": .bool(isOpenID), "until": JSONValue(Self.now + Self.lifetime),
+        ]
         hasNews = true
     }
 
     /// The memo for the host to store; nil if nothing is new, or if it is too long.
     package var memo: PluginMemo? {
-        guard hasNews, let bytes = JSONValue.encode(entries), bytes.count <= Self.longest else { return nil }
-        return PluginMemo(String(decoding: bytes, as: UTF8.self), expiresIn: Self.lifetime)
+        let text = JSONValue.object(entries).encodedText
+        return hasNews && text.utf8.count <= Self.longest ? PluginMemo(text, expiresIn: Self.lifetime) : nil
     }
 
     private static var now: Int { Int(Date.now.timeIntervalSince1970) }
-}
-
-extension HTTPAnswer {
-    /// The body as JSON, for members whose types servers get wrong; nil if it isn't, or nests too deep.
-    package var json: JSONValue? { JSONValue(bytes: body) }
 }

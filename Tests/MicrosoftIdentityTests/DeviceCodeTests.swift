@@ -11,10 +11,9 @@ import Vectors
 struct DeviceCodeTests {
     private static func client(for request: PluginRequest) throws -> OAuthClient {
         let authority = try Authority("https://login.microsoftonline.com/contoso")
-        let document = try JSONDecoder().decode(
-            ProviderMetadata.self,
-            from: JSONEncoder().encode(
-                ["issuer", "authorization_endpoint", "token_endpoint"].reduce(into: [:]) { $0[$1] = authority.url }))
+        let document = ProviderMetadata(
+            ["issuer", "authorization_endpoint", "token_endpoint"].reduce(into: [:]) { $0[$1] = .string(authority.url) }
+        )
         let metadata = InstanceMetadata.single(authority.host)
         let session = AuthoritySession(
             request: request, profile: AuthorityProfile(name: "aad-tenant", kind: .aad),

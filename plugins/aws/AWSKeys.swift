@@ -68,26 +68,19 @@ extension AWSKeys {
     /// How long keys that don't end are used until they are looked for again.
     private static let longestUse = 900
 
-    private struct Kept: Codable {
-        var id: String
-        var secret: String
-        var session: String?
-        /// Seconds since 1970; nil for keys that don't end.
-        var end: Int?
-    }
-
     private var isEndless: Bool { lifetime >= HTTPAnswer.longestLifetime }
 
     /// The token of an identity.
     func token(for request: PluginRequest) throws(PluginError) -> PluginResult {
         let end = isEndless ? nil : Int(Date.now.timeIntervalSince1970) + lifetime
-        let kept = Kept(id: id, secret: secret.reveal(), session: session?.reveal(), end: end)
-        guard let bytes = JSONValue.encode(kept) else {
-            throw PluginError(.internal, "the machine's keys can't be kept")
-        }
+        let kept: JSONValue = [
+            "id": .string(id), "secret": .string(secret.reveal()), "session": JSONValue(session?.reveal()),
+            "end": JSONValue(end),
+        ]
         let lifetime = isEndless ? Self.longestUse : lifetime
         var result = PluginResult(
-            accessToken: Secret(Self.prefix + Base64URL.encode(bytes)), expiresIn: lifetime, scopes: request.scopes,
+            accessToken: Secret(Self.prefix + Base64URL.encode(kept.encoded())), expiresIn: lifetime,
+            scopes: request.scopes,
             environment: "localhost", realm: "managed_identity", account: nil)
         result.refreshIn = Self.renewal(ofLifetime: lifetime)
         return result
@@ -99,12 +92,13 @@ extension AWSKeys {
     init?(ofMachine token: Secret) throws(PluginError) {
         let text = token.reveal()
         guard text.hasPrefix(Self.prefix), let bytes = Base64URL.decode(String(text.dropFirst(Self.prefix.utf8.count))),
-            let kept = try? JSONDecoder().decode(Kept.self, from: Data(bytes))
+            let kept = JSONValue(bytes: bytes), let id = kept["id"]?.string, let secret = kept["secret"]?.string
         else { return nil }
-        let lifetime = kept.end.map { $0 - Int(Date.now.timeIntervalSince1970) } ?? HTTPAnswer.longestLifetime
+        let lifetime =
+            kept["end"]?.wholeNumber.map { $0 - Int(Date.now.timeIntervalSince1970) } ?? HTTPAnswer.longestLifetime
         guard lifetime > 0 else { throw PluginError(.interactionRequired, "the machine's keys have ended") }
         self.init(
-            id: kept.id, secret: Secret(kept.secret), session: kept.session.map { Secret($0) }, lifetime: lifetime)
+            id: id, secret: Secret(secret), session: kept["session"]?.string.map { Secret($0) }, lifetime: lifetime)
     }
 }
 

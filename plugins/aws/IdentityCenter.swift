@@ -25,18 +25,11 @@ struct IdentityCenter: OAuthSession {
     private var name: String?
 
     /// A registered client.
-    private struct Registration: Codable, Sendable {
+    private struct Registration: Sendable {
         var clientID: String
         var secret: String
         /// Seconds since 1970.
         var end: Int
-    }
-
-    /// What the host keeps as the refresh token.
-    private struct Kept: Codable {
-        var client: Registration
-        var refreshToken: String
-        var name: String?
     }
 
     /// Creates a session without a client.
@@ -120,16 +113,18 @@ struct IdentityCenter: OAuthSession {
     /// - Throws: `interaction-required` if the client has ended, or isn't there.
     func recalled(from kept: Secret) throws(PluginError) -> (IdentityCenter, Secret) {
         guard let text = Base64URL.decode(kept.reveal()),
-            let kept = try? JSONDecoder().decode(Kept.self, from: Data(text)),
-            kept.client.end > Int(Date.now.timeIntervalSince1970)
+            let kept = JSONValue(bytes: text), let refreshToken = kept["refreshToken"]?.string,
+            let id = kept["client"]?["clientID"]?.string, let secret = kept["client"]?["secret"]?.string,
+            let end = kept["client"]?["end"]?.wholeNumber, end > Int(Date.now.timeIntervalSince1970)
         else {
             var error = PluginError(.interactionRequired, "the registration at \(address.hostText) has ended")
             error.reasons = [.deadToken]
             throw error
         }
         var session = self
-        (session.registration, session.name) = (kept.client, kept.name)
-        return (session, Secret(kept.refreshToken))
+        session.registration = Registration(clientID: id, secret: secret, end: end)
+        session.name = kept["name"]?.string
+        return (session, Secret(refreshToken))
     }
 
     // MARK: - Sign-in
@@ -142,9 +137,15 @@ struct IdentityCenter: OAuthSession {
             environment: address.hostText,
             realm: PluginProtocol.realm(ofPath: address.segments.map(String.init)), account: account)
         if let refreshToken = response.refreshToken {
-            let kept = Kept(client: registration, refreshToken: refreshToken.reveal(), name: name)
-            guard let text = JSONValue.encode(kept) else { throw OAuthError(.broken, "no token can be kept") }
-            result.refreshToken = Secret(Base64URL.encode(text))
+            let client: JSONValue = [
+                "clientID": .string(registration.clientID), "secret": .string(registration.secret),
+                "end": JSONValue(registration.end),
+            ]
+            // The host keeps all of it as the refresh token.
+            let kept: JSONValue = [
+                "client": client, "refreshToken": .string(refreshToken.reveal()), "name": JSONValue(name),
+            ]
+            result.refreshToken = Secret(Base64URL.encode(kept.encoded()))
         }
         return result
     }

@@ -147,9 +147,9 @@ extension Secret {
 
     /// The session name in AWS's logs of a token: the user name, reduced to the characters that AWS accepts.
     var sessionName: String {
-        let claims = unverifiedClaims(NameClaims.self)
-        let names = [claims?.preferred_username, claims?.upn, claims?.unique_name, claims?.email, claims?.sub]
-        let usable = names.compactMap(\.self).map { name in
+        let claims = unverifiedClaims
+        let names = ["preferred_username", "upn", "unique_name", "email", "sub"]
+        let usable = names.compactMap { claims?[$0]?.string }.map { name in
             String(decoding: name.utf8.filter(\.isOfSessionName).prefix(Self.longestSessionName), as: UTF8.self)
         }
         return usable.first { $0.utf8.count > 1 } ?? "lanyard"
@@ -159,12 +159,4 @@ extension Secret {
 extension UInt8 {
     /// Whether names of sessions and roles may have it.
     var isOfSessionName: Bool { isAlphanumeric || "_+=,.@-".utf8.contains(self) }
-}
-
-private struct NameClaims: Decodable {
-    var preferred_username: String?
-    var upn: String?
-    var unique_name: String?
-    var email: String?
-    var sub: String?
 }

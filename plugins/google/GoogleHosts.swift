@@ -111,7 +111,7 @@ struct GoogleServices: Sendable {
             throw PluginError(.internal, "\(Self.host(url)) gave no token that can be used")
         }
         let told = said["expires_in"]?.text.flatMap(Int.init).map { min(max(0, $0), HTTPAnswer.longestLifetime) }
-        let ends = Secret(text).unverifiedClaims(EndOfToken.self)?.exp.map(answer.lifetime(until:))
+        let ends = Secret(text).unverifiedClaims?["exp"]?.boundedNumber.map { answer.lifetime(until: Double($0)) }
         return GoogleToken(secret: Secret(text), expiresIn: told ?? ends ?? Self.assumedLifetime)
     }
 
@@ -196,9 +196,4 @@ struct GoogleServices: Sendable {
         error.suberror = subtype?.plain(limit: 100)
         return error
     }
-}
-
-/// The end of a web token.
-private struct EndOfToken: Decodable {
-    var exp: Double?
 }

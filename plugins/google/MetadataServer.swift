@@ -76,15 +76,11 @@ struct MetadataServer: GoogleCredentials {
         case .id(let audience):
             let answer = try await get("identity", [("audience", audience), ("format", "full")])
             let text = String((answer.text ?? "").trimmed(of: " \t\r\n"))
-            guard WireForm.secret.accepts(text), let end = Secret(text).unverifiedClaims(Claims.self)?.exp else {
+            guard WireForm.secret.accepts(text), let end = Secret(text).unverifiedClaims?["exp"]?.boundedNumber else {
                 throw PluginError(.internal, "\(words) gave no ID token that can be used")
             }
-            return GoogleToken(secret: Secret(text), expiresIn: answer.lifetime(until: end))
+            return GoogleToken(secret: Secret(text), expiresIn: answer.lifetime(until: Double(end)))
         }
-    }
-
-    private struct Claims: Decodable {
-        var exp: Double?
     }
 
     private func get(_ path: String, _ fields: [FormEncoding.Field]) async throws(PluginError) -> HTTPAnswer {

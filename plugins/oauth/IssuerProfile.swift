@@ -3,12 +3,13 @@ import Claims
 import Crypto
 import FoundationEssentials
 import HTTP
+import JSON
 import OAuth
 import PluginWire
 
 /// An account's profile: from the claims of an ID token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or
 /// from a host's own API.
-struct IssuerProfile: Decodable, Sendable, Equatable {
+struct IssuerProfile: Sendable, Equatable {
     /// The account's identifier at the issuer.
     var sub: String?
     private var identifiers: [String: String] = [:]
@@ -20,26 +21,23 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
     /// Parses an issuer's answer; nil if it doesn't describe an account.
     init?(_ answer: HTTPAnswer, _ traits: IssuerTraits) {
         guard let headers = traits.profileHeaders else {
-            guard let profile = answer.json(IssuerProfile.self) else { return nil }
-            self = profile
+            guard let members = answer.json?.members else { return nil }
+            self.init(members)
             return
         }
         guard let id = answer.only(headers.id), !id.isEmpty else { return nil }
+        self.init()
         identifiers[traits.subjectName] = id
-        names[Key.username.rawValue] = answer.only(headers.name)?.percentDecoded
+        names["username"] = answer.only(headers.name)?.percentDecoded
     }
 
-    /// Decodes an object; a member of the wrong type counts as absent.
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Key.self)
-        for key in Key.allCases {
-            let text = try? members.decode(String.self, forKey: key)
-            names[key.rawValue] = text.flatMap { $0.isEmpty ? nil : $0 }
-        }
+    /// Reads the members of an object; one of the wrong type counts as absent.
+    init(_ members: [String: JSONValue]) {
+        names = members.compactMapValues { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
         sub = names["sub"]
         identifiers = names
         // Host-specific numbers are IDs of that host; a `sub` is text.
-        if let number = try? members.decode(Int64.self, forKey: .id) { identifiers["id"] = String(number) }
+        if let number = members["id"]?.integer { identifiers["id"] = String(number) }
     }
 
     /// Returns the account's identifier, by the issuer's name for it.
@@ -50,18 +48,12 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
     /// The account's name as the user knows it, preferably the host's user name rather than an address; nil if there is
     /// none.
     var username: String? {
-        [Key.preferredUsername, .upn, .login, .username, .email, .nickname].lazy.compactMap { names[$0.rawValue] }.first
+        ["preferred_username", "upn", "login", "username", "email", "nickname"].lazy.compactMap { names[$0] }.first
             ?? name
     }
 
     /// The display name.
     var name: String? { names["name"] ?? names["display_name"] }
-
-    private enum Key: String, CodingKey, CaseIterable {
-        case sub, id, uuid, upn, email, login, username, nickname, name
-        case preferredUsername = "preferred_username"
-        case displayName = "display_name"
-    }
 }
 
 /// The key that an account is stored under: hashes of the issuer and subject, in MSAL's form.

@@ -88,7 +88,7 @@ extension IssuerSession {
         if token == nil, isRenewal, let account = request.account {
             return named(PluginAccount(homeAccountID: account.lowercased(), username: ""))
         }
-        var profile = token.flatMap { $0.claims(IssuerProfile.self) } ?? IssuerProfile()
+        var profile = token.map { IssuerProfile($0.claims.members ?? [:]) } ?? IssuerProfile()
         let isKnown = token != nil && (profile.username != nil || isRenewal)
         if !isKnown, let endpoint = metadata.endpoints.userinfo ?? traits.profile {
             profile = try await told(by: endpoint, response, instead: token == nil ? nil : profile)

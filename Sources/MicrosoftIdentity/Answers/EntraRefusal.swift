@@ -27,16 +27,21 @@ package struct EntraRefusal: Sendable, Equatable {
 
     /// Parses the members that a response has besides OAuth's, and its description.
     package init(_ response: ErrorResponse) {
-        let members = response.members(Members.self)
         let words = response.description
-        let listed = (members?.error_codes ?? []).map(\.value)
+        let listed = response["error_codes"]?.elements.map(\.boundedNumber) ?? []
         self.response = response
-        suberror = (members?.error_subcode ?? members?.suberror).flatMap { $0.isEmpty ? nil : $0.lowercased() }
-        codes = listed.isEmpty ? Self.number(behind: "AADSTS", in: words).map { [$0] } ?? [] : listed
-        claims = members?.claims
-        correlationID = members?.correlation_id ?? Self.identifier(behind: "Correlation ID: ", in: words)
-        traceID = members?.trace_id ?? Self.identifier(behind: "Trace ID: ", in: words)
-        timestamp = members?.timestamp ?? Self.timestamp(in: words)
+        // Authorization responses have another name for it.
+        suberror = (response["error_subcode"]?.string ?? response["suberror"]?.string).flatMap {
+            $0.isEmpty ? nil : $0.lowercased()
+        }
+        // A list with anything but numbers counts as absent.
+        codes =
+            listed.isEmpty || listed.contains(nil)
+            ? Self.number(behind: "AADSTS", in: words).map { [$0] } ?? [] : listed.compactMap(\.self)
+        claims = response["claims"]?.string
+        correlationID = response["correlation_id"]?.string ?? Self.identifier(behind: "Correlation ID: ", in: words)
+        traceID = response["trace_id"]?.string ?? Self.identifier(behind: "Trace ID: ", in: words)
+        timestamp = response["timestamp"]?.string ?? Self.timestamp(in: words)
     }
 
     /// The description without the trailing trace ID, correlation ID and timestamp, starting with the error's number.
@@ -68,17 +73,6 @@ package struct EntraRefusal: Sendable, Equatable {
         let allowed = Array(bytes.utf8)
         guard let (_, rest) = description.cut(atText: mark) else { return "" }
         return String(Substring(rest.utf8.prefix { allowed.contains($0) }))
-    }
-
-    private struct Members: Decodable {
-        /// The name of `suberror` in authorization responses.
-        @Lenient var error_subcode: String?
-        @Lenient var suberror: String?
-        @Lenient var error_codes: [LenientNumber]?
-        @Lenient var claims: String?
-        @Lenient var correlation_id: String?
-        @Lenient var trace_id: String?
-        @Lenient var timestamp: String?
     }
 
     /// Converts the refusal to an error of the plugin protocol, with a hint for the user.

@@ -1,5 +1,5 @@
 import Addresses
-import FoundationEssentials
+import JSON
 import OAuth
 package import PluginWire
 import Secrets
@@ -10,31 +10,17 @@ struct EntraTokens: Sendable, Equatable {
     private static let usualLifetime = 3_600
 
     let response: TokenResponse
-    private let members: Members?
 
     var expiresIn: Int {
-        response.expiresIn ?? response.lifetime(nil, until: members?.expires_on) ?? Self.usualLifetime
+        response.expiresIn ?? response.lifetime(nil, until: response["expires_on"]) ?? Self.usualLifetime
     }
-    var extendedExpiresIn: Int? { response.lifetime(members?.ext_expires_in, until: members?.ext_expires_on) }
-    var refreshIn: Int? { response.lifetime(members?.refresh_in, until: members?.refresh_on) }
-    var familyID: String? { members?.foci }
-    var clientInfo: String? { members?.client_info }
+    var extendedExpiresIn: Int? { response.lifetime(response["ext_expires_in"], until: response["ext_expires_on"]) }
+    var refreshIn: Int? { response.lifetime(response["refresh_in"], until: response["refresh_on"]) }
+    var familyID: String? { response["foci"]?.string }
+    var clientInfo: String? { response["client_info"]?.string }
 
-    /// Parses the members that a response has besides OAuth's; one of another type counts as absent.
-    init(_ response: TokenResponse) {
-        self.response = response
-        members = response.members(Members.self)
-    }
-
-    private struct Members: Decodable, Equatable {
-        @Lenient var foci: String?
-        @Lenient var client_info: String?
-        @Lenient var expires_on: LenientNumber?
-        @Lenient var ext_expires_in: LenientNumber?
-        @Lenient var ext_expires_on: LenientNumber?
-        @Lenient var refresh_in: LenientNumber?
-        @Lenient var refresh_on: LenientNumber?
-    }
+    /// Adds the members that a response has besides OAuth's; one of another type counts as absent.
+    init(_ response: TokenResponse) { self.response = response }
 }
 
 /// Entra's `client_info`, which identifies the account independently of any ID token.
@@ -50,10 +36,10 @@ package struct ClientInfo: Sendable, Equatable {
     /// Parses base64url-encoded JSON; nil if it isn't that, while missing or additional members are no error.
     package init?(_ text: String) {
         guard text.utf8.count <= 16_384, let bytes = Base64URL.decode(text),
-            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes))
+            let info = JSONValue(bytes: bytes), info.members != nil, info.hasTexts("uid", "utid")
         else { return nil }
-        uid = members.uid.flatMap { $0.isEmpty ? nil : $0 }
-        utid = members.utid.flatMap { $0.isEmpty ? nil : $0 }
+        uid = info["uid"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        utid = info["utid"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// `uid.utid` in lower case; nil if either half is missing.
@@ -61,37 +47,32 @@ package struct ClientInfo: Sendable, Equatable {
         guard let uid, let utid else { return nil }
         return "\(uid).\(utid)".lowercased()
     }
-
-    private struct Members: Decodable {
-        var uid: String?
-        var utid: String?
-    }
 }
 
 /// The ID token of a Microsoft authority, which says who signed in.
 struct EntraClaims: Sendable, Equatable {
     let token: IDToken
-    private let claims: Payload
 
-    var objectID: String? { claims.oid }
-    var tenantID: String? { claims.tid }
-    var name: String? { claims.name }
+    var objectID: String? { token.claims["oid"]?.string }
+    var tenantID: String? { token.claims["tid"]?.string }
+    var name: String? { token.claims["name"]?.string }
     var username: String? {
-        [claims.preferred_username, claims.upn, claims.emails?.first, claims.email]
-            .compactMap(\.self).first { !$0.isEmpty }
+        let claims = token.claims
+        return [claims["preferred_username"], claims["upn"], claims["emails"]?.elements.first, claims["email"]]
+            .compactMap { $0?.string }.first { !$0.isEmpty }
     }
     /// The `logout_hint` for ending the session.
-    var loginHint: String? { claims.login_hint }
+    var loginHint: String? { token.claims["login_hint"]?.string }
 
     /// Parses a token's claims without checking them.
     ///
     /// - Throws: `broken` if it isn't a JSON web token.
     init(_ text: Secret) throws(OAuthError) {
         token = try IDToken(text)
-        guard let claims = token.claims(Payload.self) else {
-            throw OAuthError(.broken, "the authority returned an ID token that cannot be read")
-        }
-        self.claims = claims
+        let emails = token.claims["emails"] ?? .null
+        guard token.claims.hasTexts("oid", "tid", "name", "preferred_username", "upn", "email", "login_hint"),
+            emails == .null || emails.texts != nil
+        else { throw OAuthError(.broken, "the authority returned an ID token that cannot be read") }
     }
 
     /// Returns the issuer that the token must name.
@@ -108,17 +89,6 @@ struct EntraClaims: Sendable, Equatable {
             || (aliases.contains(named.hostText) && aliases.contains(wanted.hostText))
         let isSamePath = named.segments.map { $0.lowercased() } == wanted.segments.map { $0.lowercased() }
         return isSameHost && isSamePath ? token.issuer : expected
-    }
-
-    private struct Payload: Decodable, Equatable {
-        var oid: String?
-        var tid: String?
-        var name: String?
-        var preferred_username: String?
-        var upn: String?
-        var email: String?
-        var emails: [String]?
-        var login_hint: String?
     }
 }
 

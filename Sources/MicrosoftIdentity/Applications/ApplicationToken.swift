@@ -1,6 +1,5 @@
 import Addresses
 import Claims
-import FoundationEssentials
 import JSON
 import OAuth
 import PluginOAuth
@@ -93,7 +92,7 @@ struct ApplicationToken: Sendable {
         var result = PluginResult(
             accessToken: token, expiresIn: tokens.expiresIn, scopes: Set(request.scopes + [scope]).sorted(),
             environment: session.metadata.preferredCache,
-            realm: (token.unverifiedClaims(Claims.self)?.tid ?? session.authority.tenant).lowercased(), account: nil)
+            realm: (token.unverifiedClaims?["tid"]?.string ?? session.authority.tenant).lowercased(), account: nil)
         result.memo = session.memo.memo
         result.extendedExpiresIn = tokens.extendedExpiresIn
         result.refreshIn = tokens.refreshIn ?? (tokens.expiresIn >= Self.longLife ? tokens.expiresIn / 2 : nil)
@@ -102,8 +101,6 @@ struct ApplicationToken: Sendable {
 
     /// The minimum lifetime, in seconds, of tokens that are renewed after half of it, as in MSAL.
     private static let longLife = 7_200
-
-    private struct Claims: Decodable { var tid: String? }
 
     /// Adds the values that the application's federated credential must contain to the hint; nothing else of an
     /// assertion is shown.

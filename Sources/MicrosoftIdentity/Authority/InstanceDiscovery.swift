@@ -1,5 +1,6 @@
 import Addresses
 import HTTP
+import JSON
 import OAuth
 
 /// Decides whether to trust an authority's host, and which hosts belong to its environment.
@@ -40,10 +41,10 @@ enum InstanceDiscovery {
             throw refusal.error == "invalid_instance"
                 ? unknown(authority) : OAuthError(refusal, at: .configuration)
         }
-        guard let document = answer.json(Document.self), document.tenant_discovery_endpoint != nil else {
-            throw unreadable
-        }
-        let entry = (document.metadata ?? []).first { $0.aliases.contains(authority.environment) }
+        guard let document = answer.json, document["tenant_discovery_endpoint"]?.string != nil else { throw unreadable }
+        let entries = (document["metadata"]?.elements ?? []).map(InstanceMetadata.init)
+        guard !entries.contains(nil) else { throw unreadable }
+        let entry = entries.lazy.compactMap(\.self).first { $0.aliases.contains(authority.environment) }
         guard let entry, entry.aliases.contains(entry.preferredNetwork),
             entry.aliases.allSatisfy({ StrictURL(https: "https://\($0)")?.hostText == $0 })
         else { return .single(authority.environment) }
@@ -66,15 +67,10 @@ enum InstanceDiscovery {
             .invalidRequest, "\(authority.environment) is not known as an authority",
             hint: "name it in a rule of the configuration if you trust it with your sign-in")
     }
-
-    private struct Document: Decodable {
-        var tenant_discovery_endpoint: String?
-        var metadata: [InstanceMetadata]?
-    }
 }
 
 /// The hosts that form one environment: one of Microsoft's clouds, or a single host of its own.
-package struct InstanceMetadata: Sendable, Equatable, Decodable {
+package struct InstanceMetadata: Sendable, Equatable {
     /// The host for requests; tokens are stored under it.
     package let preferredNetwork: String
     /// The host that MSAL for Objective-C and .NET store tokens under.
@@ -82,15 +78,21 @@ package struct InstanceMetadata: Sendable, Equatable, Decodable {
     /// Every host of the environment, as `host` or `host:port`.
     package let aliases: [String]
 
-    private enum CodingKeys: String, CodingKey {
-        case preferredNetwork = "preferred_network"
-        case preferredCache = "preferred_cache"
-        case aliases
+    private init(_ network: String, cache: String? = nil, aliases: [String]) {
+        (preferredNetwork, preferredCache, self.aliases) = (network, cache ?? network, aliases)
+    }
+
+    /// Parses what instance discovery says of an environment; nil if it is something else.
+    init?(_ entry: JSONValue) {
+        guard let network = entry["preferred_network"]?.string, let cache = entry["preferred_cache"]?.string,
+            let aliases = entry["aliases"]?.texts
+        else { return nil }
+        self.init(network, cache: cache, aliases: aliases)
     }
 
     /// Returns an environment with a single host.
     package static func single(_ environment: String) -> InstanceMetadata {
-        InstanceMetadata(preferredNetwork: environment, preferredCache: environment, aliases: [environment])
+        InstanceMetadata(environment, aliases: [environment])
     }
 
     /// Returns the built-in environment of a host; nil if there is none.
@@ -105,15 +107,15 @@ package struct InstanceMetadata: Sendable, Equatable, Decodable {
 
     private static let clouds: [InstanceMetadata] = [
         InstanceMetadata(
-            preferredNetwork: "login.microsoftonline.com", preferredCache: "login.windows.net",
+            "login.microsoftonline.com", cache: "login.windows.net",
             aliases: [
                 "login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net",
             ]),
         InstanceMetadata(
-            preferredNetwork: "login.partner.microsoftonline.cn", preferredCache: "login.partner.microsoftonline.cn",
+            "login.partner.microsoftonline.cn",
             aliases: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"]),
         InstanceMetadata(
-            preferredNetwork: "login.microsoftonline.us", preferredCache: "login.microsoftonline.us",
+            "login.microsoftonline.us",
             aliases: ["login.microsoftonline.us", "login.usgovcloudapi.net"]),
         .single("login.microsoftonline.de"),
         .single("login-us.microsoftonline.com"),

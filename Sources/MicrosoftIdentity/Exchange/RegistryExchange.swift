@@ -32,7 +32,7 @@ struct RegistryExchange: Sendable {
 
     func credential() async throws(PluginError) -> PluginCredential {
         var form: [FormEncoding.Field] = [("grant_type", "access_token"), ("service", registry)]
-        if let tenant = token.unverifiedClaims(Claims.self)?.tid { form.append(("tenant", tenant)) }
+        if let tenant = token.unverifiedClaims?["tid"]?.string { form.append(("tenant", tenant)) }
         form.append(("access_token", token.reveal()))
         let answer = try await transport.exchange("https://\(registry)/oauth2/exchange", form)
         guard answer.status == 200 else { throw refusal(answer) }
@@ -46,7 +46,7 @@ struct RegistryExchange: Sendable {
 
     /// Returns the seconds until the token expires, by the registry's clock if the answer has a date.
     private func lifetime(of token: Secret, _ answer: HTTPAnswer) -> Int {
-        token.unverifiedClaims(Claims.self)?.exp.map(answer.lifetime(until:)) ?? Self.assumedLifetime
+        token.unverifiedClaims?["exp"]?.boundedNumber.map { answer.lifetime(until: Double($0)) } ?? Self.assumedLifetime
     }
 
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
@@ -73,10 +73,5 @@ struct RegistryExchange: Sendable {
             return PluginError(
                 .invalidRequest, "\(registry) refuses the exchange (HTTP \(answer.status)): \(words)")
         }
-    }
-
-    private struct Claims: Decodable {
-        var tid: String?
-        var exp: Double?
     }
 }

@@ -1,5 +1,6 @@
 import Addresses
 import HTTP
+import JSON
 package import Secrets
 
 /// Device authorization grant (RFC 8628): lanyard shows a code that the user types in a browser on any device.
@@ -109,38 +110,30 @@ package struct DeviceAuthorization: Sendable, Equatable {
             throw OAuthError(refusal, at: .device)
         }
         guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
-        guard (200..<300).contains(answer.status), let members = answer.json(Members.self),
-            let page = members.verification_uri ?? members.verification_url
+        guard (200..<300).contains(answer.status), let members = answer.json?.members,
+            let page = members["verification_uri"]?.string ?? members["verification_url"]?.string,
+            let typed = members["user_code"]?.string, let polled = members["device_code"]?.string
         else {
             throw .unreadable(from: host, not: "a device code (HTTP \(answer.status))")
         }
         guard let place = StrictURL(https: page)?.host else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")
         }
-        guard let code = members.user_code.plain(limit: 64) else {
+        guard let code = typed.plain(limit: 64) else {
             throw OAuthError(.broken, "\(host) returned a code that can't be typed")
         }
-        deviceCode = Secret(members.device_code)
+        deviceCode = Secret(polled)
         userCode = code
         verificationURI = page
         // The picture must not lead anywhere but to the host that is shown.
-        completeURI = members.verification_uri_complete.flatMap { StrictURL(https: $0)?.host == place ? $0 : nil }
+        completeURI = members["verification_uri_complete"]?.string.flatMap {
+            StrictURL(https: $0)?.host == place ? $0 : nil
+        }
         message =
-            members.message?.displayable()
+            members["message"]?.string?.displayable()
             ?? "To sign in, open \(page.displayable(limit: 200)) and enter the code \(userCode)"
-        expiresIn = min(max(members.expires_in?.value ?? 900, 1), 3_600)
-        interval = min(max(members.interval?.value ?? 5, 1), 300)
-    }
-
-    private struct Members: Decodable {
-        var device_code: String
-        var user_code: String
-        @Lenient var verification_uri: String?
-        @Lenient var verification_url: String?
-        @Lenient var verification_uri_complete: String?
-        @Lenient var message: String?
-        @Lenient var expires_in: LenientNumber?
-        @Lenient var interval: LenientNumber?
+        expiresIn = min(max(members["expires_in"]?.boundedNumber ?? 900, 1), 3_600)
+        interval = min(max(members["interval"]?.boundedNumber ?? 5, 1), 300)
     }
 }
 
@@ -158,7 +151,7 @@ struct DevicePolling: Sendable {
         switch refusal.error {
         case "authorization_pending": return true
         case "slow_down":
-            interval = min(max(interval + 5, refusal.members(Pace.self)?.interval?.value ?? 0), 300)
+            interval = min(max(interval + 5, refusal["interval"]?.boundedNumber ?? 0), 300)
             return true
         default: return false
         }
@@ -197,9 +190,5 @@ struct DevicePolling: Sendable {
             interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)
         default: throw error
         }
-    }
-
-    private struct Pace: Decodable {
-        @Lenient var interval: LenientNumber?
     }
 }

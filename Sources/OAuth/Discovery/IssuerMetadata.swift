@@ -1,6 +1,7 @@
 import Addresses
 import FoundationEssentials
 import HTTP
+package import JSON
 import Secrets
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0, 4; RFC 8414, 3), validated before any request uses it.
@@ -114,7 +115,7 @@ package struct IssuerMetadata: Sendable, Equatable {
     ) throws(OAuthError) {
         let host = StrictURL(https: authority)?.hostText ?? authority.displayable(limit: 200)
         guard answer.status < 400 else { throw Self.missing(authority) }
-        guard answer.status == 200, let said = answer.json(ProviderMetadata.self) else {
+        guard answer.status == 200, let said = answer.json?.members.map(ProviderMetadata.init) else {
             throw ProviderMetadata.unreadable(from: host)
         }
         try self.init(said, isOpenID: document.isOpenID, of: authority, accepting: accepts)
@@ -146,7 +147,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         isConfigured = false
         endpoints = try Self.endpoints(said, of: host)
         isOpenID = isAtOpenID || said.scopes?.contains("openid") == true
-        namesIssuer = said.namesIssuer ?? false
+        namesIssuer = said.namesIssuer
         registration = Self.usable(said.registrationEndpoint)
         keys = Self.usable(said.keys)
         scopes = said.scopes ?? []
@@ -193,34 +194,36 @@ extension Endpoints {
 }
 
 /// An authority's metadata document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2), unvalidated.
-package struct ProviderMetadata: Sendable, Equatable, Codable {
-    /// The issuer; compare it with the authority that was asked.
-    package let issuer: String?
-    /// The authorization endpoint (RFC 6749, 3.1).
-    package let authorizationEndpoint: String?
-    /// The token endpoint (RFC 6749, 3.2).
-    package let tokenEndpoint: String?
-    /// The device authorization endpoint (RFC 8628, 3.1).
-    package let deviceAuthorizationEndpoint: String?
-    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2.1).
-    package let endSessionEndpoint: String?
-    /// The userinfo endpoint (OpenID Connect Core 1.0, 5.3).
-    let userinfoEndpoint: String?
-    /// RFC 7009, 2.
-    let revocationEndpoint: String?
-    /// RFC 7591, 3.
-    let registrationEndpoint: String?
-    /// The URL of the keys (RFC 7517).
-    let keys: String?
-    /// The supported scopes; nil if the document doesn't list them.
-    let scopes: [String]?
-    /// The supported client authentication methods; nil if the document doesn't list them.
-    let authenticationMethods: [String]?
-    /// The algorithms that clients' assertions may be signed with; nil if the document doesn't list them.
-    let assertionAlgorithms: [String]?
+package struct ProviderMetadata: Sendable, Equatable {
+    /// The members that matter.
+    package let members: [String: JSONValue]
 
-    /// Whether authorization responses always name the issuer (RFC 9207, 3); nil if the document doesn't say.
-    package let namesIssuer: Bool?
+    /// The issuer; compare it with the authority that was asked.
+    package var issuer: String? { members["issuer"]?.string }
+    /// The authorization endpoint (RFC 6749, 3.1).
+    package var authorizationEndpoint: String? { members["authorization_endpoint"]?.string }
+    /// The token endpoint (RFC 6749, 3.2).
+    package var tokenEndpoint: String? { members["token_endpoint"]?.string }
+    /// The device authorization endpoint (RFC 8628, 3.1).
+    package var deviceAuthorizationEndpoint: String? { members["device_authorization_endpoint"]?.string }
+    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2.1).
+    package var endSessionEndpoint: String? { members["end_session_endpoint"]?.string }
+    /// The userinfo endpoint (OpenID Connect Core 1.0, 5.3).
+    var userinfoEndpoint: String? { members["userinfo_endpoint"]?.string }
+    /// RFC 7009, 2.
+    var revocationEndpoint: String? { members["revocation_endpoint"]?.string }
+    /// RFC 7591, 3.
+    var registrationEndpoint: String? { members["registration_endpoint"]?.string }
+    /// The URL of the keys (RFC 7517).
+    var keys: String? { members["jwks_uri"]?.string }
+    /// The supported scopes; nil if the document doesn't list them.
+    var scopes: [String]? { members["scopes_supported"]?.texts }
+    /// The supported client authentication methods; nil if the document doesn't list them.
+    var authenticationMethods: [String]? { members["token_endpoint_auth_methods_supported"]?.texts }
+    /// The algorithms that clients' assertions may be signed with; nil if the document doesn't list them.
+    var assertionAlgorithms: [String]? { members["token_endpoint_auth_signing_alg_values_supported"]?.texts }
+    /// Whether authorization responses always name the issuer (RFC 9207, 3).
+    package var namesIssuer: Bool { members["authorization_response_iss_parameter_supported"] == true }
 
     /// By how many seconds the authority's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
@@ -243,7 +246,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
                 .notFound, "there is no authority at \(authority) (HTTP \(answer.status))",
                 hint: "check the authority's URL")
         }
-        guard var document = answer.json(ProviderMetadata.self) else {
+        guard var document = answer.json?.members.map(ProviderMetadata.init) else {
             throw unreadable(from: StrictURL(https: url)?.hostText ?? authority)
         }
         document.clockLead = answer.date?.timeIntervalSinceNow
@@ -257,38 +260,15 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
             hint: "check that no proxy or network sign-in page is in between, and that the authority is right")
     }
 
-    /// Parses a document; a member of the wrong type counts as absent.
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        func value<Value: Decodable>(_ key: CodingKeys) -> Value? { try? members.decode(Value.self, forKey: key) }
-        issuer = value(.issuer)
-        authorizationEndpoint = value(.authorizationEndpoint)
-        tokenEndpoint = value(.tokenEndpoint)
-        deviceAuthorizationEndpoint = value(.deviceAuthorizationEndpoint)
-        endSessionEndpoint = value(.endSessionEndpoint)
-        userinfoEndpoint = value(.userinfoEndpoint)
-        revocationEndpoint = value(.revocationEndpoint)
-        registrationEndpoint = value(.registrationEndpoint)
-        keys = value(.keys)
-        scopes = value(.scopes)
-        authenticationMethods = value(.authenticationMethods)
-        assertionAlgorithms = value(.assertionAlgorithms)
-        namesIssuer = value(.namesIssuer)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case issuer
-        case authorizationEndpoint = "authorization_endpoint"
-        case tokenEndpoint = "token_endpoint"
-        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
-        case endSessionEndpoint = "end_session_endpoint"
-        case userinfoEndpoint = "userinfo_endpoint"
-        case revocationEndpoint = "revocation_endpoint"
-        case registrationEndpoint = "registration_endpoint"
-        case keys = "jwks_uri"
-        case scopes = "scopes_supported"
-        case authenticationMethods = "token_endpoint_auth_methods_supported"
-        case assertionAlgorithms = "token_endpoint_auth_signing_alg_values_supported"
-        case namesIssuer = "authorization_response_iss_parameter_supported"
+    /// Reads the members of a document; one of the wrong type counts as absent.
+    package init(_ document: [String: JSONValue]) {
+        let lists = [
+            "scopes_supported", "token_endpoint_auth_methods_supported",
+            "token_endpoint_auth_signing_alg_values_supported",
+        ]
+        members = document.filter { name, value in
+            name == "issuer" || name == "jwks_uri" || name.hasSuffix("_endpoint") || lists.contains(name)
+                || name == "authorization_response_iss_parameter_supported"
+        }
     }
 }

@@ -1,21 +1,16 @@
 import Addresses
 import FoundationEssentials
 package import HTTP
-import JSON
+package import JSON
 import Secrets
 
 extension HTTPAnswer {
-    /// Decodes the body as JSON of this type; nil if it isn't.
-    package func json<Value: Decodable>(_ type: Value.Type) -> Value? {
-        try? JSONDecoder().decode(type, from: jsonBody)
-    }
-
-    /// The body; a form as JSON, because some authorities answer with forms.
-    var jsonBody: Data {
+    /// The body as JSON, a form as an object, because some authorities answer with forms; nil if it is neither.
+    package var json: JSONValue? {
         guard FormEncoding.isType(first("content-type")), let text, text.utf8.first != UInt8(ascii: "{") else {
-            return Data(body)
+            return JSONValue(bytes: body)
         }
-        return Data(JSONValue.object(FormEncoding.decode(text[...]).mapValues(JSONValue.string)).encoded())
+        return .object(FormEncoding.decode(text[...]).mapValues(JSONValue.string))
     }
 
     /// The body as text; nil if it isn't UTF-8.

@@ -1,5 +1,4 @@
 import Addresses
-import FoundationEssentials
 import HTTP
 import JSON
 package import Secrets
@@ -70,16 +69,18 @@ package struct RegisteredClient: Sendable, Equatable {
 
     /// Parses the answer of a registration endpoint.
     init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
-        guard let said = answer.json(Members.self), let id = said.client_id?.plain(limit: 256) else {
+        guard let said = answer.json, let id = said["client_id"]?.string?.plain(limit: 256) else {
             throw OAuthError(.broken, "\(authority) registered an application and does not say which")
         }
         self.id = id
-        scopes = said.scope.map { ScopeText.split($0.text) }
-        management = ClientManagement(said.registration_client_uri, said.registration_access_token, at: endpoint)
-        let method = said.token_endpoint_auth_method ?? "none"
+        scopes = (said["scope"]?.texts?.joined(separator: " ")).map(ScopeText.split)
+        management = ClientManagement(
+            said["registration_client_uri"]?.string, said["registration_access_token"]?.string, at: endpoint)
+        let method = said["token_endpoint_auth_method"]?.string ?? "none"
         let wantsSecret = ["client_secret_basic", "client_secret_post"].contains(method)
-        secret = wantsSecret ? said.client_secret.flatMap { $0.isEmpty ? nil : Secret($0) } : nil
-        secretExpiresAt = secret == nil ? nil : said.client_secret_expires_at.flatMap { $0.value > 0 ? $0.value : nil }
+        secret = wantsSecret ? said["client_secret"]?.string.flatMap { $0.isEmpty ? nil : Secret($0) } : nil
+        let end = said["client_secret_expires_at"]?.boundedNumber ?? 0
+        secretExpiresAt = secret == nil || end <= 0 ? nil : end
         obstacle =
             if method == "none" || secret != nil {
                 nil
@@ -88,16 +89,6 @@ package struct RegisteredClient: Sendable, Equatable {
             } else {
                 OAuthError(.unsupported, "\(authority) requires the application to authenticate with a key")
             }
-    }
-
-    private struct Members: Decodable {
-        var client_id: String?
-        @Lenient var client_secret: String?
-        @Lenient var client_secret_expires_at: LenientNumber?
-        @Lenient var scope: ScopeText.Member?
-        @Lenient var token_endpoint_auth_method: String?
-        @Lenient var registration_client_uri: String?
-        @Lenient var registration_access_token: String?
     }
 }
 

@@ -1,7 +1,6 @@
 import Addresses
-import FoundationEssentials
 package import HTTP
-import JSON
+package import JSON
 import Secrets
 
 /// An authority's error response (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).
@@ -10,42 +9,54 @@ package struct ErrorResponse: Sendable, Equatable {
     package let error: String
     /// The authority's description of the error.
     package let description: String
-    /// All members, as JSON.
-    private let body: Data
+    private let members: [String: JSONValue]
 
     /// Creates a response without further members.
     package init(error: String, description: String = "") {
-        self.init(error, description, Data("{}".utf8))
+        self.init(error, description, [:])
     }
 
-    private init(_ error: String, _ description: String, _ body: Data) {
+    private init(_ error: String, _ description: String, _ members: [String: JSONValue]) {
         self.error = error.lowercased()
         self.description = description
-        self.body = body
+        self.members = members
     }
 
     /// Parses an endpoint's JSON; nil if it contains no `error`.
     ///
     /// Errors may come with status 200, and some servers send an object or a number.
     package init?(_ answer: HTTPAnswer) {
-        guard let members = answer.json(Members.self), let error = members.error?.name, !error.isEmpty else {
+        guard let members = answer.json?.members, let error = Self.code(members["error"]), !error.isEmpty else {
             return nil
         }
-        self.init(error, members.error_description ?? members.error?.message ?? members.message ?? "", answer.jsonBody)
+        let words = [members["error_description"], members["error"]?["message"], members["message"]]
+        self.init(error, words.lazy.compactMap { $0?.string }.first ?? "", members)
+    }
+
+    /// The code in the value of `error`: a text, a number or an object with one, as Google's and Microsoft's APIs have it;
+    /// 0 stands for no error.
+    private static func code(_ value: JSONValue?) -> String? {
+        switch value {
+        case .string(let text)?: text
+        case .integer(let number)?: number == 0 ? "" : String(number)
+        case .object(let members)?:
+            members["status"]?.string ?? members["type"]?.string ?? code(members["code"])
+                ?? members["message"]?.string.map { _ in "error" }
+        default: nil
+        }
     }
 
     /// Creates the refusal of an endpoint that names no `error`; nil if its status isn't that of a refusal.
     ///
     /// Only a refused client has status 401 (RFC 6749, 5.2), which is 403 at some servers. But 403 is also a proxy's.
     init?(unnamed answer: HTTPAnswer) {
-        let members = answer.json(Members.self)
-        let words = members?.error_description ?? members?.message
+        let members = answer.json?.members
+        let words = members?["error_description"]?.string ?? members?["message"]?.string
         switch answer.status {
-        case 400 where members != nil: self.init("http_400", words ?? "", answer.jsonBody)
+        case 400 where members != nil: self.init("http_400", words ?? "", members ?? [:])
         case 401, 403:
             if answer.status == 403, members == nil, answer.mayBeProxys { return nil }
-            let body = members == nil ? Data("{}".utf8) : answer.jsonBody
-            self.init("invalid_client", words ?? "no reason given (HTTP \(answer.status))", body)
+            self.init("invalid_client", words ?? "no reason given (HTTP \(answer.status))", members ?? [:])
         default: return nil
         }
     }
@@ -53,14 +64,11 @@ package struct ErrorResponse: Sendable, Equatable {
     /// Parses an authorization response; nil if it contains no `error`.
     package init?(response fields: [String: String]) {
         guard let error = fields["error"], !error.isEmpty else { return nil }
-        let body = JSONValue.object(fields.mapValues(JSONValue.string)).encoded()
-        self.init(error, fields["error_description"] ?? "", Data(body))
+        self.init(error, fields["error_description"] ?? "", fields.mapValues(JSONValue.string))
     }
 
-    /// Decodes the response's members as a type with additional members; nil if their types don't match.
-    package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
-        try? JSONDecoder().decode(type, from: body)
-    }
+    /// Returns one of the response's members; nil if it has none of this name.
+    package subscript(name: String) -> JSONValue? { members[name] }
 
     /// Returns the first line of the description, or the error code if there is none; `marks` end the text before the
     /// end of the line.
@@ -69,49 +77,6 @@ package struct ErrorResponse: Sendable, Equatable {
         for end in marks { text = text.cut(atText: end)?.0 ?? text }
         let words = String(text.trimmed(of: " ."))
         return (words.isEmpty ? error : words).displayable(limit: 300)
-    }
-
-    private struct Members: Decodable {
-        @Lenient var error: Name?
-        @Lenient var error_description: String?
-        @Lenient var message: String?
-    }
-
-    /// The value of `error`: a code, or an object with one, as Google's and Microsoft's APIs have it.
-    private struct Name: Decodable, Equatable {
-        var name: String?
-        var message: String?
-
-        init(from decoder: any Decoder) throws {
-            if let word = try? Word(from: decoder) {
-                name = word.text
-            } else {
-                let object = try Object(from: decoder)
-                message = object.message
-                name = object.status ?? object.type ?? object.code?.text ?? message.map { _ in "error" }
-            }
-        }
-    }
-
-    private struct Object: Decodable {
-        @Lenient var status: String?
-        @Lenient var type: String?
-        @Lenient var code: Word?
-        @Lenient var message: String?
-    }
-
-    /// A text or a number; 0 stands for no error.
-    private struct Word: Decodable, Equatable {
-        var text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let number = try? container.decode(Int.self) {
-                text = number == 0 ? "" : String(number)
-            } else {
-                text = try container.decode(String.self)
-            }
-        }
     }
 }
 

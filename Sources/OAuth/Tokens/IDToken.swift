@@ -1,6 +1,7 @@
 import Addresses
 package import FoundationEssentials
 import HTTP
+package import JSON
 import JWTKit
 package import Secrets
 
@@ -14,36 +15,34 @@ package struct IDToken: Sendable, Equatable {
     /// The maximum length of `sub` (OpenID Connect Core 1.0, 2).
     private static let longestSubject = 255
 
-    private let header: Header?
-    private let claims: Claims
-    private let payload: Data
-
+    /// The claims.
+    package let claims: JSONValue
     /// The `iss` claim.
-    package var issuer: String { claims.iss }
+    package let issuer: String
     /// The `aud` claim.
-    package var audiences: [String] { claims.aud.values }
+    package let audiences: [String]
     /// The `sub` claim, which identifies the account at this issuer.
-    package var subject: String { claims.sub }
+    package let subject: String
+    /// The `exp` claim.
+    private let end: Int
     /// The signature's algorithm; nil if the header doesn't name it.
-    package var algorithm: String? { header?.alg }
+    package let algorithm: String?
     /// The ID of the issuer's signing key; nil if the header doesn't name it.
-    var keyID: String? { header?.kid }
+    let keyID: String?
 
     /// Parses a token's claims without checking them.
     ///
     /// - Throws: `broken` if it isn't a JSON web token.
     package init(_ token: Secret) throws(OAuthError) {
-        guard let token = WebToken(token.reveal()), let payload = token.payload.map({ Data($0) }),
-            let claims = try? JSONDecoder().decode(Claims.self, from: payload)
+        guard let token = WebToken(token.reveal()), let claims = token.payload.flatMap({ JSONValue(bytes: $0) }),
+            let issuer = claims["iss"]?.string, let audiences = claims["aud"]?.texts,
+            let subject = claims["sub"]?.string, let end = claims["exp"]?.boundedNumber,
+            claims.hasTexts("nonce", "azp"),
+            ["iat", "nbf"].allSatisfy({ (claims[$0] ?? .null) == .null || claims[$0]?.boundedNumber != nil })
         else { throw OAuthError(.untrusted, "the authority returned an ID token that cannot be read") }
-        header = try? JSONDecoder().decode(Header.self, from: Data(token.header))
-        self.claims = claims
-        self.payload = payload
-    }
-
-    /// Decodes the claims as a type with additional claims; nil if their types don't match.
-    package func claims<Wanted: Decodable>(_ type: Wanted.Type) -> Wanted? {
-        try? JSONDecoder().decode(type, from: payload)
+        (self.claims, self.issuer, self.audiences, self.subject, self.end) = (claims, issuer, audiences, subject, end)
+        let header = JSONValue(bytes: token.header)
+        (algorithm, keyID) = (header?["alg"]?.string, header?["kid"]?.string)
     }
 
     /// The required contents of the token.
@@ -86,16 +85,16 @@ package struct IDToken: Sendable, Equatable {
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }
         if expectation.isStrict { try checkForm(for: expectation.audience) }
-        let issued = claims.iat.map { Double($0.value) }
+        let issued = claims["iat"]?.boundedNumber.map(Double.init)
         let time = sent?.timeIntervalSince1970 ?? issued ?? Date.now.timeIntervalSince1970
-        guard time < Double(claims.exp.value) + Self.skew else { throw Self.wrong("had expired when it was sent") }
-        if let start = claims.nbf?.value, time < Double(start) - Self.skew {
+        guard time < Double(end) + Self.skew else { throw Self.wrong("had expired when it was sent") }
+        if let start = claims["nbf"]?.boundedNumber, time < Double(start) - Self.skew {
             throw Self.wrong("was not valid yet when it was sent")
         }
         if expectation.isStrict, let issued, issued > time + Self.skew {
             throw Self.wrong("was made after it was sent")
         }
-        if let expected = expectation.nonce, claims.nonce != expected {
+        if let expected = expectation.nonce, claims["nonce"]?.string != expected {
             throw Self.wrong("belongs to another sign-in", hint: "sign in again")
         }
     }
@@ -103,10 +102,10 @@ package struct IDToken: Sendable, Equatable {
     /// Checks the additional rules of a strict expectation.
     private func checkForm(for audience: String) throws(OAuthError) {
         guard let algorithm, algorithm.lowercased() != "none" else { throw Self.wrong("is not signed") }
-        guard audiences.count == 1 || claims.azp == audience else {
+        guard audiences.count == 1 || claims["azp"]?.string == audience else {
             throw Self.wrong("is for several applications, and was not asked for by this one")
         }
-        guard claims.iat != nil else { throw Self.wrong("does not say when it was made") }
+        guard claims["iat"]?.boundedNumber != nil else { throw Self.wrong("does not say when it was made") }
         guard (1...Self.longestSubject).contains(subject.utf8.count) else {
             throw Self.wrong("does not say in \(Self.longestSubject) characters who signed in")
         }
@@ -114,32 +113,6 @@ package struct IDToken: Sendable, Equatable {
 
     private static func wrong(_ text: String, hint: String? = nil) -> OAuthError {
         OAuthError(.untrusted, "the ID token \(text)", hint: hint)
-    }
-
-    private struct Claims: Decodable, Equatable {
-        var iss: String
-        var aud: OneOrMore
-        var exp: LenientNumber
-        var iat: LenientNumber?
-        var nbf: LenientNumber?
-        var nonce: String?
-        var sub: String
-        var azp: String?
-    }
-
-    private struct Header: Decodable, Equatable {
-        var alg: String?
-        var kid: String?
-    }
-
-    private struct OneOrMore: Decodable, Equatable {
-        var values: [String]
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            values =
-                if let one = try? container.decode(String.self) { [one] } else { try container.decode([String].self) }
-        }
     }
 
     /// Whether the token is signed with a public-key algorithm rather than with the client secret.
@@ -160,10 +133,12 @@ package struct IssuerKeys: Sendable {
         _ url: String, of authority: String, over transport: Transport
     ) async throws(OAuthError) -> IssuerKeys {
         let answer = try await transport.get(url)
-        guard answer.status == 200, let document = answer.json(Document.self) else {
+        guard answer.status == 200, case .array(let keys)? = answer.json?["keys"] else {
             throw .unreadable(from: authority, not: "a key set (HTTP \(answer.status))")
         }
-        return IssuerKeys(keys: document.keys.prefix(most).compactMap(\.key))
+        // Some are of types that aren't supported.
+        let known = keys.prefix(most).compactMap { try? JSONDecoder().decode(JWK.self, from: Data($0.encoded())) }
+        return IssuerKeys(keys: known)
     }
 
     /// Verifies that one of the keys signed a token.
@@ -187,22 +162,9 @@ package struct IssuerKeys: Sendable {
     private struct Anything: JWTPayload {
         func verify(using algorithm: some JWTAlgorithm) {}
     }
-
-    private struct Document: Decodable {
-        var keys: [Entry]
-    }
-
-    /// A key in the set; nil if its type isn't supported.
-    private struct Entry: Decodable {
-        var key: JWK?
-
-        init(from decoder: any Decoder) throws { key = try? JWK(from: decoder) }
-    }
 }
 
 extension Secret {
-    /// Decodes the unverified claims of a JSON web token; nil if it isn't one, or the types don't match.
-    package func unverifiedClaims<Claims: Decodable>(_ type: Claims.Type) -> Claims? {
-        WebToken(reveal())?.payload.flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
-    }
+    /// The unverified claims of a JSON web token; nil if it isn't one.
+    package var unverifiedClaims: JSONValue? { WebToken(reveal())?.payload.flatMap { JSONValue(bytes: $0) } }
 }

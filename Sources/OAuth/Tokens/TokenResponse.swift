@@ -1,6 +1,7 @@
 import Addresses
 package import FoundationEssentials
 import HTTP
+package import JSON
 package import Secrets
 
 /// A successful token response (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
@@ -21,6 +22,7 @@ package struct TokenResponse: Sendable, Equatable {
     /// When the authority sent the response, by its own clock.
     package let sent: Date?
     private let answer: HTTPAnswer
+    private let members: [String: JSONValue]
 
     /// Parses an answer; a member that isn't needed and is of another type than the standards' counts as absent.
     ///
@@ -49,36 +51,39 @@ package struct TokenResponse: Sendable, Equatable {
             error.kind = .silent(stage)
             throw error
         }
-        guard (200..<300).contains(answer.status), let members = answer.json(Members.self) else {
+        guard (200..<300).contains(answer.status), let members = answer.json?.members else {
             throw Self.unreadable(from: authority, status: answer.status)
         }
-        guard let token = members.access_token, !token.isEmpty else {
+        let lifetime = members["expires_in"]?.boundedNumber
+        guard lifetime != nil || (members["expires_in"] ?? .null) == .null else {
+            throw Self.unreadable(from: authority, status: answer.status)
+        }
+        guard let token = members["access_token"]?.string, !token.isEmpty else {
             throw OAuthError(
                 .noAccessToken, "\(authority) returned no access token",
                 hint: "name a scope of the API that the token is for")
         }
-        guard members.token_type.map({ $0.lowercased() == "bearer" }) ?? true else {
+        let type = members["token_type"]?.string ?? "bearer"
+        guard type.lowercased() == "bearer" else {
             throw OAuthError(
-                .broken,
-                "\(authority) returned a token of an unsupported type: "
-                    + (members.token_type ?? "").displayable(limit: 40))
+                .broken, "\(authority) returned a token of an unsupported type: \(type.displayable(limit: 40))")
         }
-        if let told = members.expires_in?.value, told < 0 {
+        if let lifetime, lifetime < 0 {
             throw OAuthError(.broken, "\(authority) gave a token that ended before it began")
         }
         accessToken = try Self.secret(token, from: authority)
-        refreshToken = try Self.optional(members.refresh_token, from: authority)
-        idToken = try Self.optional(members.id_token, from: authority)
-        scope = members.scope?.text
+        refreshToken = try Self.optional(members["refresh_token"]?.string, from: authority)
+        idToken = try Self.optional(members["id_token"]?.string, from: authority)
+        // Some authorities send a list.
+        scope = members["scope"]?.texts?.joined(separator: " ")
         sent = answer.date
-        expiresIn = members.expires_in.map { Self.bounded($0.value) }
+        expiresIn = lifetime.map(Self.bounded)
         self.answer = answer
+        self.members = members
     }
 
-    /// Decodes the answer's members as a type with additional members; nil if their types don't match.
-    package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
-        answer.json(type)
-    }
+    /// Returns one of the response's members; nil if it has none of this name.
+    package subscript(name: String) -> JSONValue? { members[name] }
 
     /// Returns the error for an answer that isn't a token response.
     private static func unreadable(from authority: String, status: Int) -> OAuthError {
@@ -86,9 +91,9 @@ package struct TokenResponse: Sendable, Equatable {
     }
 
     /// Returns a lifetime given in seconds, or as an end time since 1970; nil if there is neither.
-    package func lifetime(_ seconds: LenientNumber?, until time: LenientNumber? = nil) -> Int? {
-        if let seconds { return Self.bounded(seconds.value) }
-        return time.map { answer.lifetime(until: Double($0.value)) }
+    package func lifetime(_ seconds: JSONValue?, until time: JSONValue? = nil) -> Int? {
+        seconds?.boundedNumber.map(Self.bounded)
+            ?? time?.boundedNumber.map { answer.lifetime(until: Double($0)) }
     }
 
     private static func bounded(_ seconds: Int) -> Int {
@@ -106,60 +111,39 @@ package struct TokenResponse: Sendable, Equatable {
         }
         return Secret(text)
     }
-
-    private struct Members: Decodable {
-        @Lenient var access_token: String?
-        @Lenient var token_type: String?
-        @Lenient var refresh_token: String?
-        @Lenient var id_token: String?
-        @Lenient var scope: ScopeText.Member?
-        var expires_in: LenientNumber?
-    }
 }
 
-/// A whole number that an authority may send as a number or as a string.
-package struct LenientNumber: Decodable, Sendable, Equatable {
-    /// The number, at most 2^53 in size, so that sums of several can't overflow.
-    package let value: Int
-
-    /// Decodes either form; a fraction is rounded down.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let number =
-            if let number = try? container.decode(Double.self) {
-                number
-            } else {
-                Self.number(try container.decode(String.self))
+extension JSONValue {
+    /// The whole number in a number or a decimal string, as authorities send either; nil for anything else.
+    ///
+    /// It is at most 2^53 in size, so that sums of several can't overflow; a fraction is rounded down.
+    package var boundedNumber: Int? {
+        let number: Double? =
+            switch self {
+            case .integer(let number): Double(number)
+            case .number(let number): number
+            case .string(let text): Self.number(text)
+            case .null, .bool, .array, .object: nil
             }
-        guard let number else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a number")
-        }
-        value = Int(min(max(number.rounded(.down), -0x1p53), 0x1p53))
+        return number.map { Int(min(max($0.rounded(.down), -0x1p53), 0x1p53)) }
     }
 
     private static func number(_ text: String) -> Double? {
         let isDecimal = text.utf8.allSatisfy { "+-.0123456789Ee".utf8.contains($0) }
         return isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
     }
-}
 
-/// A member of an answer that counts as absent if it is missing or of another type.
-@propertyWrapper
-package struct Lenient<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
-    /// The member's value; nil if it is absent.
-    package var wrappedValue: Value?
+    /// The text of a string, or those of an array of nothing else; nil for anything else.
+    package var texts: [String]? {
+        if let string { return [string] }
+        guard case .array(let values) = self else { return nil }
+        let texts = values.compactMap(\.string)
+        return texts.count == values.count ? texts : nil
+    }
 
-    /// Creates a member with a value.
-    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-    /// Decodes the value; any other type makes nil.
-    package init(from decoder: any Decoder) { wrappedValue = try? Value(from: decoder) }
-}
-
-extension KeyedDecodingContainer {
-    /// Decodes a member that may be missing.
-    package func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
-        try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
+    /// Whether each of these members is a text, if it is there.
+    package func hasTexts(_ names: String...) -> Bool {
+        names.allSatisfy { (self[$0] ?? .null) == .null || self[$0]?.string != nil }
     }
 }
 
@@ -176,15 +160,5 @@ package enum ScopeText {
     /// repeat (OpenID Connect Core 1.0, 5.4 and 11).
     package static func isOpenID(_ scope: String) -> Bool {
         ["openid", "profile", "email", "address", "phone", "offline_access"].contains(scope)
-    }
-
-    /// The value of a `scope` member, which some authorities send as a list.
-    struct Member: Decodable, Sendable, Equatable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            text = try (try? container.decode(String.self)) ?? container.decode([String].self).joined(separator: " ")
-        }
     }
 }
