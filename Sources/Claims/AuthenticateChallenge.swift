@@ -123,10 +123,10 @@ private struct ChallengeScanner {
     }
 
     private mutating func scan(_ matches: (UInt8) -> Bool) -> String? {
-        let taken = rest.prefix(while: matches)
-        guard !taken.isEmpty else { return nil }
-        rest = rest[taken.endIndex...]
-        return String(taken)
+        let found = rest.prefix(while: matches)
+        guard !found.isEmpty else { return nil }
+        rest = rest[found.endIndex...]
+        return String(found)
     }
 }
 

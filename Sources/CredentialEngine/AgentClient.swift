@@ -65,7 +65,7 @@ struct AgentClient {
         let reply: ForwardedReply
         do throws(AgentError) {
             reply = try AgentSocket(agent).ask(
-                ForwardedRequest(request, requester: HostName.here?.displayable() ?? ""), within: terms.timeLimit,
+                ForwardedRequest(request, requester: ownHostName?.displayable() ?? ""), within: terms.timeLimit,
                 waiting: terms.waiting)
         } catch {
             throw .agent(error, socket: agent)

@@ -160,16 +160,16 @@ package struct FileTrust {
         // Most files that are checked don't exist, which one call shows.
         guard let status = FileStatus(of: path), let resolved = Self.realPath(path) else { return .missing }
         guard Self.isTrusted(status, mayBeSticky: false) else { return .writable(resolved) }
-        var judged: [String] = []
+        var passed: [String] = []
         var current = resolved
         while current != "/" {
             current = Self.parent(of: current)
             if folders.contains(current) { break }
             guard let status = FileStatus(of: current) else { return .missing }
             guard Self.isTrusted(status, mayBeSticky: true) else { return .writable(current) }
-            judged.append(current)
+            passed.append(current)
         }
-        folders.formUnion(judged)
+        folders.formUnion(passed)
         files[path] = resolved
         return .trusted(resolved)
     }

@@ -146,7 +146,7 @@ public enum AgentError: Error, Sendable, Equatable {
     /// The request can't be encoded.
     case unwritable
     /// There already is an agent.
-    case taken
+    case exists
     /// The folder of an agent's sockets can't be used, for this reason.
     case unusable(String)
 }
@@ -209,7 +209,7 @@ public struct AgentFolder: ~Copyable, Sendable {
         } catch {
             throw .unusable(error.reason)
         }
-        throw .taken
+        throw .exists
     }
 
     /// Creates a socket with this name, replacing one that a killed agent left behind; returns its descriptor or the
@@ -229,14 +229,11 @@ public struct AgentFolder: ~Copyable, Sendable {
     }
 }
 
-/// The name that this machine calls itself.
-package enum HostName {
-    /// The name, as the kernel has it; nil if it can't be read.
-    ///
-    /// It has yet to be made fit to show.
-    package static var here: String? {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+/// The name that this machine calls itself, as the kernel has it; nil if it can't be read.
+///
+/// It has yet to be made fit to show.
+package var ownHostName: String? {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }

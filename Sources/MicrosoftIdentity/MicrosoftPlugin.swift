@@ -66,7 +66,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
         return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(
                 request, profile: profile, over: transport, home: true, recalling: true)
-            return try await session.redeem(refreshToken)
+            return try await session.renew(by: refreshToken)
         }
     }
 

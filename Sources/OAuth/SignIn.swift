@@ -19,7 +19,7 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
     /// - Returns: The rules' result for the tokens.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, the authority's refusal, or the
     ///   reason why no flow is possible.
-    package func run(_ flows: [Flow], _ user: any User) async throws(OAuthError) -> Rules.Tokens {
+    package func run(_ flows: [Flow], _ user: any SignInUser) async throws(OAuthError) -> Rules.Tokens {
         var obstacle = OAuthError(.unsupported, "there is no way to sign in here")
         for flow in flows {
             switch try await run(flow, user) {
@@ -30,7 +30,7 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         throw obstacle
     }
 
-    private func run(_ flow: Flow, _ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    private func run(_ flow: Flow, _ user: any SignInUser) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         switch flow {
         case .browser: try await BrowserFlow(self).run(user)
         case .deviceCode: try await DeviceFlow(signIn: self).run(user)
@@ -38,12 +38,12 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         }
     }
 
-    /// Redeems the response to an authorization request for tokens (RFC 6749, 4.1.3).
+    /// Returns the tokens for the response to an authorization request (RFC 6749, 4.1.3).
     ///
     /// - Throws: `invalidRequest` if the response belongs to another request, or `untrusted` if it is another issuer's;
     ///   in both cases nothing is sent. Otherwise the authority's refusal, in the response or at the token endpoint.
-    func redeem(
-        _ response: AuthorizationResponse, of request: AuthorizationRequest
+    func tokens(
+        for response: AuthorizationResponse, to request: AuthorizationRequest
     ) async throws(OAuthError) -> Rules.Tokens {
         guard response["response"] == nil else {
             throw OAuthError(.unsupported, "\(client.authority) answers with a signed response that was not requested")
@@ -105,7 +105,7 @@ extension Result where Failure == OAuthError {
 }
 
 /// The user who signs in, as far as a flow can reach them.
-package protocol User: Sendable {
+package protocol SignInUser: Sendable {
     /// Opens a page in the user's browser; the browser returns to the redirect URI.
     ///
     /// The reply may take as long as the sign-in. A flow that no longer needs it cancels the task.

@@ -22,7 +22,7 @@ public struct ImportPlan: Sendable, Equatable {
 
     /// The records to store, account by account and each account before its tokens, so that an import that ends early
     /// leaves no token without an account.
-    public var taken: [CredentialRecord] {
+    public var imported: [CredentialRecord] {
         let records = entries.filter { $0.skipped == nil }.map(\.record)
         // Sorting is stable.
         return records.sorted { $0.turn < $1.turn }
@@ -30,15 +30,15 @@ public struct ImportPlan: Sendable, Equatable {
 
     /// Makes the plan from the rules and the stored records.
     public init(_ found: [CredentialRecord], stored: [CredentialRecord], rules: ImportRules) {
-        let judge = Judge(rules: rules, stored: stored, families: rules.families(in: stored + found))
+        let filter = ImportFilter(rules: rules, stored: stored, families: rules.families(in: stored + found))
         // Newest first, so that the newest of several equal records counts.
         let sorted = found.sorted { ($0.moment ?? 0) > ($1.moment ?? 0) }
         var seen: Set<[String: String]> = []
         for record in sorted {
             if case .account = record { continue }
-            entries.append(judge.entry(for: record, &seen))
+            entries.append(filter.entry(for: record, &seen))
         }
-        var homes = judge.homesStored
+        var homes = filter.homesStored
         for entry in entries where entry.skipped == nil || entry.skipped == .stored || entry.skipped == .newerStored {
             if let home = entry.record.homeAccountID?.lowercased() { homes.insert(home) }
         }
@@ -46,7 +46,7 @@ public struct ImportPlan: Sendable, Equatable {
             let isWanted = rules.clientIDs == nil || homes.contains(account.homeAccountID.lowercased())
             entries.append(
                 isWanted
-                    ? judge.entry(for: .account(account), &seen) : Entry(record: .account(account), skipped: .noToken))
+                    ? filter.entry(for: .account(account), &seen) : Entry(record: .account(account), skipped: .noToken))
         }
     }
 }
@@ -90,7 +90,7 @@ extension CredentialRecord {
 }
 
 /// Makes the decision about each record.
-private struct Judge {
+private struct ImportFilter {
     let rules: ImportRules
     let families: Set<String>
     let homesStored: Set<String>

@@ -54,16 +54,16 @@ extension OAuthSession {
         do throws(OAuthError) { return try await body() } catch { throw pluginError(error) }
     }
 
-    /// Redeems a refresh token.
+    /// Returns new tokens for a refresh token.
     ///
     /// If the cached metadata turns out to be outdated, the authority is asked again.
-    package func redeem(_ refreshToken: Secret) async throws(PluginError) -> PluginResult {
+    package func renew(by refreshToken: Secret) async throws(PluginError) -> PluginResult {
         let tokens: TokenResponse
         do throws(OAuthError) {
             tokens = try await client.redeem(.refreshToken(refreshToken), headers: renewalHeaders)
         } catch {
             guard isRecalled, error.hasMoved else { throw pluginError(error) }
-            return try await anew().redeem(refreshToken)
+            return try await anew().renew(by: refreshToken)
         }
         return try await validated(tokens)
     }
@@ -110,7 +110,7 @@ extension OAuthSession {
 }
 
 /// The user, as reached through the host.
-struct ConversingUser: User {
+struct ConversingUser: SignInUser {
     let conversation: any Conversation
 
     /// Has the host open a page.

@@ -29,7 +29,7 @@ public struct GnomeKeyringControl: Sendable {
     ///   - environment: The process's variables.
     public init?(of provider: KeyringProvider, environment: [String: String]) {
         let folder = Self.folders(environment).first { folder in
-            Connection.open(folder + "/control", of: provider.processID) != nil
+            ControlConnection.open(folder + "/control", of: provider.processID) != nil
         }
         guard let folder else { return nil }
         path = folder + "/control"
@@ -46,7 +46,7 @@ public struct GnomeKeyringControl: Sendable {
 
     private func ask(_ operation: UInt32, _ argument: [UInt8], of provider: KeyringProvider) -> Answer? {
         // Check again: what is said is for this process and no other.
-        guard let connection = Connection.open(path, of: provider.processID) else { return nil }
+        guard let connection = ControlConnection.open(path, of: provider.processID) else { return nil }
         let body = operation.bigEndianBytes + argument
         let message = [0] + UInt32(body.count + 4).bigEndianBytes + body
         guard connection.send(message), let reply = connection.receive(8) else { return nil }
@@ -70,7 +70,7 @@ public struct GnomeKeyringControl: Sendable {
     }
 }
 
-private struct Connection: ~Copyable {
+private struct ControlConnection: ~Copyable {
     let socket: CInt
 
     /// Seconds that the daemon may take to answer.
@@ -82,7 +82,7 @@ private struct Connection: ~Copyable {
     ///
     /// Where systemd listens for the daemon, it has called listen(2) for a socket that the daemon holds, too. So it
     /// counts who holds the socket, which is none of the kernel's credentials.
-    static func open(_ path: String, of process: Int32) -> Connection? {
+    static func open(_ path: String, of process: Int32) -> ControlConnection? {
         guard let connection = open(path), let peer = connection.peer, peer.user == geteuid(),
             peer.process == process
                 || ListeningSocket(at: path)?.isHeld(by: process) ?? (parent(of: process) == peer.process)
@@ -97,10 +97,10 @@ private struct Connection: ~Copyable {
         return line?.split(separator: UInt8(ascii: "\t")).last.flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
     }
 
-    private static func open(_ path: String) -> Connection? {
+    private static func open(_ path: String) -> ControlConnection? {
         let socket = lanyard_socket_connect(path, patience * 1000)
         guard socket >= 0 else { return nil }
-        let connection = Connection(socket: socket)
+        let connection = ControlConnection(socket: socket)
         var time = timeval(tv_sec: Int(patience), tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))

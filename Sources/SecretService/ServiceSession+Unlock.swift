@@ -37,14 +37,14 @@ extension ServiceSession {
         }
     }
 
-    private enum Unlocking {
+    private enum UnlockResult {
         /// Everything is unlocked, or as much as is without a prompt.
         case done
         case prompt(String)
     }
 
     /// Asks the provider to unlock what it can without a prompt, such as a keyring that has no password.
-    private func unlocking(_ paths: [String]) throws(KeyringError) -> Unlocking {
+    private func unlocking(_ paths: [String]) throws(KeyringError) -> UnlockResult {
         let reply = try call(
             "Unlock", of: Self.service, at: Self.servicePath, [.paths(paths)], giving: "(aoo)")
         guard let prompt = reply?.child(1)?.path else {

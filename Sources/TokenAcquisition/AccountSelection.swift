@@ -6,7 +6,7 @@ import Model
 /// The accounts of one authority, and the choice among them for a request.
 public struct AccountSelection: Sendable {
     /// The chosen account, and the reason for the choice.
-    public struct Decision: Sendable, Equatable {
+    public struct Chosen: Sendable, Equatable {
         /// The account that the request gets its token for.
         public let account: AccountRecord
         /// The reason for the choice.
@@ -94,7 +94,7 @@ public struct AccountSelection: Sendable {
     /// - Throws: `AcquisitionError` if the named account hasn't signed in, or if there are several candidates.
     public func decision(
         named name: String?, hint: String?, hintIsAccount: Bool = false
-    ) throws(AcquisitionError) -> Decision? {
+    ) throws(AcquisitionError) -> Chosen? {
         if let name {
             let found = account(named: name)
             guard !found.isEmpty else { throw .noSuchAccount(name, known: accounts) }
@@ -132,31 +132,31 @@ public struct AccountSelection: Sendable {
     ///
     /// A choice for all authorities is ignored if other accounts are known here and the chosen one isn't: the realm
     /// would refuse it.
-    private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Decision? {
+    private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Chosen? {
         guard candidates.count > 1 else {
-            return candidates.first.map { Decision(account: $0, reason: .onlyOne) }
+            return candidates.first.map { Chosen(account: $0, reason: .onlyOne) }
         }
         guard !isShared else { throw .ambiguousAccount(candidates, isShared: true) }
         func last(_ isMeant: (Choice) -> Bool) -> Choice? {
             choices.first { candidates.contains($0.account) && isMeant($0) }
         }
         if let chosen = last({ $0.here != nil }) {
-            return Decision(account: chosen.account, reason: chosen.here ?? .selected)
+            return Chosen(account: chosen.account, reason: chosen.here ?? .selected)
         }
         let served = candidates.filter(standings.hasToken)
         if let one = served.only ?? last({ served.contains($0.account) })?.account {
-            return Decision(account: one, reason: .hasToken)
+            return Chosen(account: one, reason: .hasToken)
         }
         guard served.isEmpty else { throw .ambiguousAccount(candidates) }
-        if let one = candidates.filter(standings.isAtHome).only { return Decision(account: one, reason: .atHome) }
+        if let one = candidates.filter(standings.isAtHome).only { return Chosen(account: one, reason: .atHome) }
         let known = candidates.filter(isKnown)
-        if let one = known.only { return Decision(account: one, reason: .hasBeenHere) }
+        if let one = known.only { return Chosen(account: one, reason: .hasBeenHere) }
         guard known.isEmpty, let guest = last({ $0.isForAll }) else { throw .ambiguousAccount(candidates) }
-        return Decision(account: guest.account, reason: .selected)
+        return Chosen(account: guest.account, reason: .selected)
     }
 }
 
-extension AccountSelection.Decision {
+extension AccountSelection.Chosen {
     fileprivate func because(_ reason: AccountReason) -> Self { Self(account: account, reason: reason) }
 }
 

@@ -349,7 +349,7 @@ extension Decision {
     }
 
     /// Decides by the stored records of the chosen account.
-    mutating func settle(on meant: AccountSelection.Decision, _ found: StoredAccount, isAnew: Bool = false) {
+    mutating func settle(on meant: AccountSelection.Chosen, _ found: StoredAccount, isAnew: Bool = false) {
         account = meant.account
         reason = meant.reason
         accessToken = found.selection.freshToken ?? found.selection.lastResort

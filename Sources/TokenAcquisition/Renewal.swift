@@ -199,7 +199,7 @@ struct Renewal: Serviced {
             run.failure = error
             return .ended(try end(account, &run), run)
         }
-        switch try await redeem(refreshToken, request, run) {
+        switch try await askAuthority(by: refreshToken, request, run) {
         case .success(let result):
             recentErrors.forget(key)
             do throws(AcquisitionError) {
@@ -270,8 +270,8 @@ struct Renewal: Serviced {
     private static let pauses = [1, 1, 2, 4, 8, 15] + Array(repeating: 30, count: 60)
     private static let shortPauses = [1, 1]
 
-    private func redeem(
-        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
+    private func askAuthority(
+        by refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
         let ask = try requests.renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
         tell(.renewing(request.authority))

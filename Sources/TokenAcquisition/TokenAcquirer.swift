@@ -138,13 +138,13 @@ public struct TokenAcquirer: Serviced {
         }
     }
 
-    /// Redeems a refresh token as another process ordered, and stores the result.
+    /// Carries out the order of another process: redeems a refresh token, and stores the result.
     ///
     /// - Parameters:
     ///   - order: The order; this acquirer's timing must be the order's, and it must have no redeemer.
     ///   - deliver: Takes the outcome, once. If the result can't be stored, this is called first, and the function
     ///     returns when a new refresh token has been stored, or after half an hour.
-    public func redeem(_ order: Redemption, deliver: @escaping @Sendable (RedemptionOutcome) -> Void) async {
+    public func carryOut(_ order: Redemption, deliver: @escaping @Sendable (RedemptionOutcome) -> Void) async {
         guard let authority = try? match(order.request) else { return deliver(.changed) }
         var run = AcquisitionRun(request: order.request, authority: authority, began: order.began)
         (run.isAnew, run.tried) = (order.isAnew, order.tried)

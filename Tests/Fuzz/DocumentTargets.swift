@@ -42,7 +42,7 @@ extension FuzzTarget {
                 now: 1_800_000_000)
             let plan = ImportPlan(cache.records, stored: stored, rules: rules)
             try require(plan.entries.count == cache.records.count, "a record is lost, or is there twice")
-            try require(plan.taken.allSatisfy(RecordShape.accepts), "a record of a wrong shape is taken")
+            try require(plan.imported.allSatisfy(RecordShape.accepts), "a record of a wrong shape is taken")
         }
         let written = UnifiedCache(cache.records).json()
         let again = UnifiedCache(json: written)
@@ -84,7 +84,7 @@ extension FuzzTarget {
             let demand = Demand(.system, for: "x")
             let request = try source.request(for: demand)
             isTold = request.headers.values.contains { $0.reveal().contains(header) }
-            guard status == 200 else { throw Refusal.error(answer, to: request, from: source, for: demand) }
+            guard status == 200 else { throw IdentityError.refusal(answer, to: request, from: source, for: demand) }
             token = try PlatformToken(answer, from: source, to: demand, now: 1_800_000_000)
         } catch {
             try requireError(error.plain)
@@ -97,7 +97,7 @@ extension FuzzTarget {
 
     private static let header = "the-secret-header"
     /// Surroundings with every platform's variables.
-    private static let machine = Surroundings(
+    private static let machine = MachineSurroundings(
         [
             ("IDENTITY_ENDPOINT", "https://localhost/token"), ("IDENTITY_HEADER", header), ("MSI_SECRET", header),
             ("IDENTITY_SERVER_THUMBPRINT", String(repeating: "a", count: 40)), ("MSI_ENDPOINT", "http://localhost/"),

@@ -198,7 +198,7 @@ struct AnswerTests {
             ]
             variables[variable] = text
             do throws(IdentityError) {
-                _ = try platform.source(in: Surroundings(variables))
+                _ = try platform.source(in: MachineSurroundings(variables))
                 Issue.record("\(text) was taken")
             } catch {
                 #expect(error.kind == .invalidRequest)
@@ -211,7 +211,7 @@ struct AnswerTests {
     @Test func `a header's value is shown to nobody, not even if it can't be sent`() {
         let variables = ["IDENTITY_ENDPOINT": "http://a.b/", "IDENTITY_HEADER": "se\u{1}cret"]
         do throws(IdentityError) {
-            _ = try Platform.appService.source(in: Surroundings(variables))
+            _ = try Platform.appService.source(in: MachineSurroundings(variables))
             Issue.record("it was taken")
         } catch {
             #expect(error.message.contains("IDENTITY_HEADER") && !error.message.contains("cret"))

@@ -50,15 +50,15 @@ struct MachineScenario {
         }
     }
 
-    private var surroundings: Surroundings {
+    private var surroundings: MachineSurroundings {
         if let thumbprint = vector.text("thumbprint") {
-            return Surroundings([
+            return MachineSurroundings([
                 "IDENTITY_ENDPOINT": "https://localhost:1/token", "IDENTITY_HEADER": "a-header",
                 "IDENTITY_SERVER_THUMBPRINT": thumbprint,
             ])
         }
         guard let variables = vector.input["env"]?.members else { return .of(platform, root: root.path) }
-        return Surroundings(variables.compactMapValues(\.string), root: root.path)
+        return MachineSurroundings(variables.compactMapValues(\.string), root: root.path)
     }
 
     private func writeKeys() throws {
@@ -145,7 +145,7 @@ struct MachineScenario {
 
     private func probe(_ outcome: MachineOutcome) {
         do throws(IdentityError) {
-            let metadata = try InstanceMetadata(surroundings)
+            let metadata = try InstanceMetadataService(surroundings)
             outcome.requests = [metadata.probe]
             try metadata.checkProbe(answer(vector.input["status"]?.wholeNumber ?? 400))
             outcome.isAvailable = true

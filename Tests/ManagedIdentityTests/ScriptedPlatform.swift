@@ -69,14 +69,14 @@ extension HTTPAnswer {
     }
 }
 
-extension Surroundings {
+extension MachineSurroundings {
     /// Creates surroundings from plain variables.
     init(_ variables: [String: String], root: String = "/nowhere") {
         self.init(variables.map { PluginField($0.key, Secret($0.value)) }, root: root)
     }
 
     /// Returns surroundings in which a platform is detected.
-    static func of(_ platform: Platform, root: String = "/nowhere") -> Surroundings {
+    static func of(_ platform: Platform, root: String = "/nowhere") -> MachineSurroundings {
         let variables: [String: String] =
             switch platform {
             case .imds: [:]
@@ -94,7 +94,7 @@ extension Surroundings {
                     "IMDS_ENDPOINT": "http://localhost:1",
                 ]
             }
-        return Surroundings(variables, root: root)
+        return MachineSurroundings(variables, root: root)
     }
 }
 

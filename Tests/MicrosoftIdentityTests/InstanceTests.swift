@@ -23,15 +23,15 @@ struct InstanceTests {
 
     @Test(arguments: Vectors.followed("issuer"))
     func `issuers are accepted by the rules of MSAL.NET`(_ vector: VectorCase) throws {
-        let accepted = Issuer.accepts(
-            try #require(vector.text("issuer")), authority: try #require(vector.text("authority")))
+        let accepted = Authority.accepts(
+            issuer: try #require(vector.text("issuer")), of: try #require(vector.text("authority")))
         #expect(vector.expect["accepted"] == .bool(accepted))
     }
 
     @Test func `an alias of the environment may be the issuer`() {
         #expect(
-            Issuer.accepts(
-                "https://sts.contoso.example/{tenantid}/v2.0", authority: "https://login.contoso.example/common",
+            Authority.accepts(
+                issuer: "https://sts.contoso.example/{tenantid}/v2.0", of: "https://login.contoso.example/common",
                 aliases: ["login.contoso.example", "sts.contoso.example"]))
     }
 
@@ -40,6 +40,6 @@ struct InstanceTests {
         "https://a.b.login.microsoftonline.com/tenant", "https://evil@login.microsoftonline.com/tenant", "",
     ])
     func `an issuer that only looks like Microsoft's is refused`(_ issuer: String) {
-        #expect(!Issuer.accepts(issuer, authority: "https://custom.example.com/tenant"))
+        #expect(!Authority.accepts(issuer: issuer, of: "https://custom.example.com/tenant"))
     }
 }

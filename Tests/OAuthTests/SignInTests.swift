@@ -14,7 +14,7 @@ struct SignInTests {
     }
 
     /// A user whose browser follows the authority's redirect.
-    private struct Visitor: User {
+    private struct Visitor: SignInUser {
         /// The fields that the authority returns.
         var fields: [FormEncoding.Field] = [("code", "the-code")]
         var hasBrowser = true

@@ -36,7 +36,7 @@ struct AnswerTests {
                     AuthorizationResponse(form: now(vector.text("query") ?? vector.text("body") ?? "")[...])
                 }
             do throws(OAuthError) {
-                _ = try await SignIn(client, by: PlainRules()).redeem(response, of: request)
+                _ = try await SignIn(client, by: PlainRules()).tokens(for: response, to: request)
                 #expect(vector.isFine)
                 #expect(server.requests.map { Issuing.form($0)["code"] } == [vector.expected("code")])
             } catch {

@@ -9,9 +9,9 @@ import Testing
         let cache = try #require(OtherCache(adal: try Fixture.bytes("accessTokens.json")))
         let plan = ImportPlan(cache.records, stored: [], rules: Fixture.rules(clients: [Fixture.azureCLI]))
         // The account goes first: whatever ends an import, no token is left without its account.
-        #expect(plan.takenWords == ["alice@contoso.example", "0.adal-alice-newer"])
+        #expect(plan.importedWords == ["alice@contoso.example", "0.adal-alice-newer"])
         #expect(plan.reason("0.adal-alice") == .newerFound)
-        let token = try #require(plan.taken.last)
+        let token = try #require(plan.imported.last)
         guard case .refreshToken(let refresh) = token else {
             Issue.record("no refresh token: \(token)")
             return
@@ -57,7 +57,7 @@ import Testing
     @Test func `the configured client's tokens only`() throws {
         let cache = try #require(OtherCache(adal: try Fixture.bytes("accessTokens.json")))
         let plan = ImportPlan(cache.records, stored: [], rules: Fixture.rules())
-        #expect(plan.taken.isEmpty)
+        #expect(plan.imported.isEmpty)
         #expect(Set(plan.entries.map(\.skipped)) == [.otherClient, .noToken])
     }
 

@@ -47,7 +47,7 @@ enum Fixture {
 
 extension ImportPlan {
     /// The secrets of the accepted records, or their placeholders if they have none.
-    var takenWords: Set<String> { Set(taken.map(\.word)) }
+    var importedWords: Set<String> { Set(imported.map(\.word)) }
 
     /// Returns why the record with a secret is skipped.
     func reason(_ word: String) -> SkipReason? { entries.first { $0.record.word == word }?.skipped }

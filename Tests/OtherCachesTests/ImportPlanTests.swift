@@ -15,7 +15,7 @@ import Testing
     @Test func `of the Azure CLI's cache only what the own client may use is taken`() throws {
         let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
         let plan = plan(cache.records)
-        #expect(plan.takenWords == ["at-1111-44", "1.own-token", "alice@contoso.example"])
+        #expect(plan.importedWords == ["at-1111-44", "1.own-token", "alice@contoso.example"])
         #expect(plan.reason("1.az-family-token") == .otherFamily)
         #expect(plan.reason("1.foreign") == .unknownHost)
         #expect(plan.reason("1.x\nauthority=https://login.attacker.example") == .malformed)
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `whatever ends an import, no token is stored without its account`() throws {
         let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
-        let taken = plan(cache.records, clients: nil).taken
+        let taken = plan(cache.records, clients: nil).imported
         let accounts = Set(taken.filter { $0.kind == .account }.compactMap(\.homeAccountID))
         #expect(accounts.count > 1)
         for (index, record) in taken.enumerated() where record.kind != .account {
@@ -81,18 +81,19 @@ import Testing
     ) {
         let token = Fixture.refreshToken("family's", client: Fixture.azureCLI, family: "1")
         let known = Fixture.family(of: Fixture.client, family)
-        #expect(plan([token], stored: [known]).takenWords.contains("family's") == isTaken)
-        #expect(plan([token, known]).takenWords.contains("family's") == isTaken)
+        #expect(plan([token], stored: [known]).importedWords.contains("family's") == isTaken)
+        #expect(plan([token, known]).importedWords.contains("family's") == isTaken)
         let others = Fixture.family(of: Fixture.azureCLI, family)
-        #expect(!plan([token, others]).takenWords.contains("family's"))
+        #expect(!plan([token, others]).importedWords.contains("family's"))
     }
 
     @Test func `a record goes under its authority's first host, or under the host of the one it replaces`() throws {
         let found = Fixture.refreshToken("new", at: 2000, host: "LOGIN.windows.net")
-        #expect(plan([found]).taken == [Fixture.refreshToken("new", at: 2000)])
+        #expect(plan([found]).imported == [Fixture.refreshToken("new", at: 2000)])
         let stored = Fixture.refreshToken("old", host: "sts.windows.net")
         #expect(
-            plan([found], stored: [stored]).taken == [Fixture.refreshToken("new", at: 2000, host: "sts.windows.net")])
+            plan([found], stored: [stored]).imported == [Fixture.refreshToken("new", at: 2000, host: "sts.windows.net")]
+        )
     }
 
     @Test(
@@ -109,12 +110,12 @@ import Testing
     @Test func `what is stored already is told apart from what is older`() {
         let token = Fixture.refreshToken("same")
         #expect(plan([token], stored: [token]).entries.map(\.skipped) == [.stored])
-        #expect(plan([token, Fixture.account()], stored: [token]).takenWords == ["alice"])
+        #expect(plan([token, Fixture.account()], stored: [token]).importedWords == ["alice"])
         #expect(plan([Fixture.account()], stored: [token, Fixture.account()]).entries.map(\.skipped) == [.stored])
         let untold = Fixture.family(of: Fixture.client, nil)
         let told = Fixture.family(of: Fixture.client, "1")
-        #expect(plan([told], stored: [untold]).taken == [told])
-        #expect(plan([untold], stored: [told]).taken.isEmpty)
+        #expect(plan([told], stored: [untold]).imported == [told])
+        #expect(plan([untold], stored: [told]).imported.isEmpty)
     }
 
     @Test func `a token for another resource is another credential`() {
@@ -128,19 +129,19 @@ import Testing
         }
         let stored = token("stored", for: "https://a.example", at: 2000)
         for resource in ["https://b.example", nil] {
-            #expect(plan([token("found", for: resource, at: 1000)], stored: [stored]).takenWords == ["found"])
+            #expect(plan([token("found", for: resource, at: 1000)], stored: [stored]).importedWords == ["found"])
         }
         let same = plan([token("found", for: "https://a.example", at: 1000)], stored: [stored])
         #expect(same.reason("found") == .newerStored)
         let both = [token("one", for: "https://a.example", at: 1), token("two", for: "https://b.example", at: 2)]
-        #expect(plan(both).takenWords == ["one", "two"])
+        #expect(plan(both).importedWords == ["one", "two"])
     }
 
     @Test func `of one credential found twice the newest counts, whatever its keys and aliases`() {
         let plan = plan([
             Fixture.refreshToken("older", at: 1000), Fixture.refreshToken("newer", at: 2000, host: "login.windows.net"),
         ])
-        #expect(plan.takenWords == ["newer"])
+        #expect(plan.importedWords == ["newer"])
         #expect(plan.reason("older") == .newerFound)
     }
 
@@ -148,7 +149,9 @@ import Testing
         let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
         let plan = plan(cache.records, clients: nil)
         #expect(
-            plan.takenWords.isSuperset(of: ["1.az-family-token", "1.own-token", "at-04b0-101", "bob@contoso.example"]))
+            plan.importedWords.isSuperset(of: [
+                "1.az-family-token", "1.own-token", "at-04b0-101", "bob@contoso.example",
+            ]))
         #expect(plan.reason("1.foreign") == .unknownHost)
         #expect(plan.reason("at-1111-32") == .expired)
     }

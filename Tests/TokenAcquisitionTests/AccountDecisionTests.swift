@@ -61,7 +61,7 @@ extension AccountSelection {
     private static func decide(
         _ accounts: [AccountRecord], _ tokens: [CredentialRecord] = [], at realm: String,
         _ history: [SelectedAccount] = []
-    ) throws -> AccountSelection.Decision? {
+    ) throws -> AccountSelection.Chosen? {
         var records = StoredRecords()
         records.accounts = accounts
         for token in tokens { records.append(token) }
@@ -73,7 +73,7 @@ extension AccountSelection {
     }
 
     private static func expect(
-        _ decision: AccountSelection.Decision?, _ account: AccountRecord, _ reason: AccountReason,
+        _ decision: AccountSelection.Chosen?, _ account: AccountRecord, _ reason: AccountReason,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(decision?.account == account && decision?.reason == reason, sourceLocation: sourceLocation)

@@ -87,7 +87,7 @@ import Vectors
 
     @Test func `a user name that is an account's finds that account or nobody`() throws {
         let (ann, ben) = (Self.account("a.host", "ann"), Self.account("b.host", "ben"))
-        func decision(_ name: String, among accounts: [AccountRecord]) throws -> AccountSelection.Decision? {
+        func decision(_ name: String, among accounts: [AccountRecord]) throws -> AccountSelection.Chosen? {
             try AccountSelection.of(accounts, at: Self.place).decision(named: nil, hint: name, hintIsAccount: true)
         }
         #expect(try decision("ANN", among: [ann, ben]) == .init(account: ann, reason: .username))

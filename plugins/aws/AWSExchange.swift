@@ -60,13 +60,13 @@ struct RoleKeys: Sendable {
 
     /// Returns the keys of the role that the path of a token service's URL names.
     func keysForPath(at host: String) async throws(PluginError) -> AWSKeys {
-        guard let role = request.audiencePath, TokenService.isRole(role) else {
+        guard let role = request.audiencePath, SecurityTokenService.isRole(role) else {
             throw PluginError(
                 .invalidRequest, "the URL's path is not a role",
                 hint: "write it as https://\(host)/arn:aws:iam::ACCOUNT:role/NAME")
         }
         let url = request.options["endpoint"]?.withoutTrailingSlashes ?? "https://\(host)"
-        let service = TokenService(url: url, transport: transport)
+        let service = SecurityTokenService(url: url, transport: transport)
         if !isOfIdentityCenter, named.isEmpty, try AWSKeys(ofMachine: token) == nil {
             return try await service.keys(role, token: token, options(isLast: true))
         }
@@ -81,11 +81,11 @@ struct RoleKeys: Sendable {
     /// Returns the keys of the last of these roles; without any, those of the only role that the token's user has, or the
     /// machine's own.
     func keys(
-        of roles: [String], in region: Region, by tokenService: TokenService? = nil
+        of roles: [String], in region: Region, by tokenService: SecurityTokenService? = nil
     ) async throws(PluginError) -> AWSKeys {
         let portal =
             isOfIdentityCenter ? Portal(region: try portalRegion(region), token: token, transport: transport) : nil
-        let service = tokenService ?? TokenService(url: region.url("sts"), transport: transport)
+        let service = tokenService ?? SecurityTokenService(url: region.url("sts"), transport: transport)
         var keys: AWSKeys
         var next = roles[...]
         if let portal {
@@ -93,11 +93,13 @@ struct RoleKeys: Sendable {
         } else if let own = try AWSKeys(ofMachine: token) {
             keys = own
         } else {
-            guard let first = next.popFirst(), TokenService.isRole(first) else { throw Self.noRole(roles.first) }
+            guard let first = next.popFirst(), SecurityTokenService.isRole(first) else {
+                throw Self.noRole(roles.first)
+            }
             keys = try await service.keys(first, token: token, options(isLast: next.isEmpty))
         }
         while let role = next.popFirst() {
-            guard TokenService.isRole(role) else { throw Self.noRole(role) }
+            guard SecurityTokenService.isRole(role) else { throw Self.noRole(role) }
             keys = try await service.keys(role, by: keys, in: region, options(isLast: next.isEmpty))
         }
         return keys
@@ -110,7 +112,7 @@ struct RoleKeys: Sendable {
     }
 
     /// The rule's options count for the last role.
-    private func options(isLast: Bool) throws(PluginError) -> TokenService.Options {
+    private func options(isLast: Bool) throws(PluginError) -> SecurityTokenService.Options {
         let all = request.exchangeParameters
         let name = all["session-name"]
         guard name.map(\.isSessionName) ?? true else {
@@ -122,7 +124,7 @@ struct RoleKeys: Sendable {
         guard duration.map({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) && $0.utf8.count <= 5 }) ?? true else {
             throw PluginError(.invalidRequest, "the rule's duration is no number of seconds, such as \"3600\"")
         }
-        var options = TokenService.Options(sessionName: name ?? token.sessionName)
+        var options = SecurityTokenService.Options(sessionName: name ?? token.sessionName)
         guard isLast else { return options }
         options.externalID = all["external-id"]
         if request.exchange == AWSExchange.role.rawValue { options.duration = duration }

@@ -40,7 +40,7 @@ package struct AWSPlugin: AuthorityPlugin {
         let kept = try request.requiredRefreshToken()
         return try await connector.connected(request) { transport throws(PluginError) in
             let (center, refreshToken) = try IdentityCenter(request, over: transport).recalled(from: kept)
-            return try await center.redeem(refreshToken)
+            return try await center.renew(by: refreshToken)
         }
     }
 

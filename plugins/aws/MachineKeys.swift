@@ -62,7 +62,7 @@ struct MachineKeys: Sendable {
                 .invalidRequest, "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY", hint: "set both, or neither")
         }
         let session = variables["AWS_SESSION_TOKEN"] ?? variables["AWS_SECURITY_TOKEN"]
-        let end = variables["AWS_CREDENTIAL_EXPIRATION"].flatMap(TokenService.time)
+        let end = variables["AWS_CREDENTIAL_EXPIRATION"].flatMap(SecurityTokenService.time)
         return try AWSKeys(id, secret, session, until: end, from: "the variables")
     }
 
@@ -149,11 +149,11 @@ struct MachineKeys: Sendable {
         _ role: String, _ profile: [String: String], by keys: AWSKeys
     ) async throws(PluginError) -> AWSKeys {
         try requireRole(role)
-        var options = TokenService.Options(sessionName: try sessionName(profile["role_session_name"]))
+        var options = SecurityTokenService.Options(sessionName: try sessionName(profile["role_session_name"]))
         options.externalID = profile["external_id"]
         options.duration = profile["duration_seconds"]
         let region = try region(profile)
-        return try await TokenService(url: region.url("sts"), transport: transport).keys(
+        return try await SecurityTokenService(url: region.url("sts"), transport: transport).keys(
             role, by: keys, in: region, options)
     }
 
@@ -173,12 +173,12 @@ struct MachineKeys: Sendable {
         guard token.utf8.count >= 4, token.utf8.allSatisfy(\.isVisibleASCII) else {
             throw PluginError(.invalidRequest, "the token file \(file.displayable(limit: 300)) contains no token")
         }
-        let service = TokenService(url: try region([:]).url("sts"), transport: transport)
+        let service = SecurityTokenService(url: try region([:]).url("sts"), transport: transport)
         return try await service.keys(role, token: Secret(token), .init(sessionName: try sessionName(name)))
     }
 
     private func requireRole(_ role: String) throws(PluginError) {
-        guard TokenService.isRole(role) else {
+        guard SecurityTokenService.isRole(role) else {
             throw PluginError(.invalidRequest, "\(role.displayable(limit: 200)) is not the ARN of a role")
         }
     }

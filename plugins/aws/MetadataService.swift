@@ -115,7 +115,7 @@ struct MetadataService: Sendable {
 
     private func keys(_ answer: HTTPAnswer, _ name: String) throws(PluginError) -> AWSKeys {
         let texts = ["AccessKeyId", "SecretAccessKey", "Token"].map { answer.json?[$0]?.string }
-        guard let end = answer.json?["Expiration"]?.string.flatMap(TokenService.time),
+        guard let end = answer.json?["Expiration"]?.string.flatMap(SecurityTokenService.time),
             let keys = AWSKeys(texts, until: end, in: answer)
         else { throw PluginError(.internal, "\(name) gave no keys that can be used") }
         return keys

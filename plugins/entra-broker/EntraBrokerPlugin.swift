@@ -43,14 +43,14 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         let limit = request.timeLimit.map { max(.zero, .milliseconds($0) - Self.margin) } ?? Self.usualPatience
         return try await plainly { () async throws(BrokerError) in
             try check(request)
-            let course = Course(request)
+            let run = BrokerRun(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + limit)
-            guard let account = try course.account(among: await course.accounts(service)) else {
+            guard let account = try run.account(among: await run.accounts(service)) else {
                 throw BrokerError(.interaction, "the broker has several accounts: one has to be chosen")
             }
             let reply = try await service.call(
-                .silently, BrokerRequest.token(.silent, for: request, account), correlationID: course.correlationID)
-            return try course.result(BrokerToken(reply, asked: account, now: now()), asked: account, now: now())
+                .silently, BrokerRequest.token(.silent, for: request, account), correlationID: run.correlationID)
+            return try run.result(BrokerToken(reply, asked: account, now: now()), asked: account, now: now())
         }
     }
 
@@ -63,42 +63,42 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }
         return try await plainly { () async throws(BrokerError) in
             try check(request)
-            let course = Course(request)
+            let run = BrokerRun(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
             // With a prompt for it, the user chooses an account; a user who isn't known yet signs in there.
-            let known = request.signIn.prompt == "select_account" ? [] : try await course.accounts(service)
-            let account = known.isEmpty ? nil : try? course.account(among: known)
+            let known = request.signIn.prompt == "select_account" ? [] : try await run.accounts(service)
+            let account = known.isEmpty ? nil : try? run.account(among: known)
             switch await user.ask(.openWindow(program: "the machine's identity broker")) {
             case .done: break
             case .cancelled: throw BrokerError(.cancelled, "the sign-in was cancelled")
             default: throw BrokerError(.nextWay, "nobody would see the broker's window")
             }
-            let reply = try await ask(course, service, account)
+            let reply = try await ask(run, service, account)
             // If the request names no account, any that the user chooses is right.
-            let asked = course.name == nil ? nil : account
+            let asked = run.name == nil ? nil : account
             let token = try BrokerToken(reply, asked: asked, among: known, now: now())
             guard request.account.map({ $0.lowercased() == token.identity.homeAccountID }) ?? true else {
                 throw BrokerError.otherAccount
             }
-            return try course.result(token, asked: asked, now: now())
+            return try run.result(token, asked: asked, now: now())
         }
     }
 
     /// Waits for the user; if the host disconnects, the broker's window is closed, too.
     private func ask(
-        _ course: Course, _ service: BrokerService, _ account: BrokerAccount?
+        _ run: BrokerRun, _ service: BrokerService, _ account: BrokerAccount?
     ) async throws(BrokerError) -> JSONValue {
         // The host ends a plugin with a signal and by closing its input; ignoring the signal leaves time to close the
         // window.
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
-        do throws(ParameterError) { try course.request.signIn.requireUnreserved() } catch {
+        do throws(ParameterError) { try run.request.signIn.requireUnreserved() } catch {
             throw BrokerError(.nextWay, error.reason)
         }
         do throws(BrokerError) {
             return try await service.patient.call(
-                .interactively, BrokerRequest.token(.interactive, for: course.request, account),
-                correlationID: course.correlationID)
+                .interactively, BrokerRequest.token(.interactive, for: run.request, account),
+                correlationID: run.correlationID)
         } catch {
             if Task.isCancelled { await Self.cancel(service) }
             throw error
@@ -127,11 +127,11 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await plainly { () async throws(BrokerError) in
             try check(request)
-            let course = Course(request)
+            let run = BrokerRun(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
-            let accounts = try await course.accounts(service)
+            let accounts = try await run.accounts(service)
             // Not every broker supports the version request.
-            let version = try? await service.version(correlationID: course.correlationID)
+            let version = try? await service.version(correlationID: run.correlationID)
             var probe = PluginProbe([.authority])
             let held = accounts.count == 1 ? "1 account" : "\(accounts.count) accounts"
             let names = accounts.prefix(64).map { $0.username.displayable(limit: 256) }
@@ -166,7 +166,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
 }
 
 /// One request to the broker.
-private struct Course: Sendable {
+private struct BrokerRun: Sendable {
     let request: PluginRequest
     let correlationID: String
 

@@ -19,7 +19,7 @@ package struct AzureArc: TokenSource {
     private static let usualURL = "http://localhost:40342/metadata/identity/oauth2/token"
 
     /// Creates a source from the variables.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         url = try Endpoint.url("IDENTITY_ENDPOINT", in: surroundings) ?? Self.usualURL
         keys = ChallengeFiles(root: surroundings.root)
     }
@@ -40,9 +40,9 @@ package struct AzureArc: TokenSource {
         case 401: break
         case 200: throw Self.invalid("gave a token without asking for a proof", status: 200)
         // The answer itself says that the agent doesn't work.
-        case let status where Refusal.isOutage(status): return nil
+        case let status where IdentityError.isOutage(status): return nil
         // An agent that supports user-assigned identities rejects unknown ones before it asks for a proof.
-        case 400..<500 where Fault(answer) != Fault(): return nil
+        case 400..<500 where PlatformFault(answer) != PlatformFault(): return nil
         case let status: throw Self.invalid("answered without asking for a proof (HTTP \(status))", status: status)
         }
         guard let path = answer.only("www-authenticate").flatMap(Self.realm) else {

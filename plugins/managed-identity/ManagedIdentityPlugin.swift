@@ -84,12 +84,12 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     private func probe(
         _ source: any TokenSource, _ transport: PlatformTransport, _ limit: Duration
     ) async throws(IdentityError) -> PluginProbe {
-        guard let metadata = source as? InstanceMetadata else { return PluginProbe([.authority]) }
+        guard let metadata = source as? InstanceMetadataService else { return PluginProbe([.authority]) }
         let answer: HTTPAnswer
         do throws(HTTPError) {
             answer = try await transport.send(metadata.probe, within: limit)
         } catch {
-            throw Refusal.absent(from: source)
+            throw IdentityError.absent(from: source)
         }
         try metadata.checkProbe(answer)
         return PluginProbe([.authority], time: answer.time)
@@ -103,7 +103,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         guard let identity = request.identity, identity.kind == .managed else {
             throw PluginError(.unsupported, "managed-identity serves no identities but those of machines")
         }
-        let surroundings = Surroundings(identity.variables, root: root)
+        let surroundings = MachineSurroundings(identity.variables, root: root)
         do throws(IdentityError) {
             let source = try Platform(of: surroundings).source(in: surroundings)
             let transport = try self.transport(for: source, request)

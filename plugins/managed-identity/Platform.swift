@@ -19,7 +19,7 @@ package enum Platform: String, Sendable, CaseIterable {
     /// App Service also sets the variables of Azure Machine Learning, for old programs, so its own variables are
     /// checked first. Without any variables, the machine is assumed to be a virtual machine; a request shows whether it
     /// is one, or isn't in Azure at all.
-    package init(of surroundings: Surroundings) {
+    package init(of surroundings: MachineSurroundings) {
         func has(_ variables: String...) -> Bool { variables.allSatisfy { surroundings.secret($0) != nil } }
         self =
             if has("IDENTITY_ENDPOINT", "IDENTITY_HEADER") {
@@ -36,9 +36,9 @@ package enum Platform: String, Sendable, CaseIterable {
     /// Creates the client of the platform's token service.
     ///
     /// - Throws: `invalidRequest` if its variables are invalid.
-    package func source(in surroundings: Surroundings) throws(IdentityError) -> any TokenSource {
+    package func source(in surroundings: MachineSurroundings) throws(IdentityError) -> any TokenSource {
         switch self {
-        case .imds: try InstanceMetadata(surroundings)
+        case .imds: try InstanceMetadataService(surroundings)
         case .appService: try AppService(surroundings)
         case .azureML: try AzureMachineLearning(surroundings)
         case .cloudShell: try CloudShell(surroundings)
@@ -81,7 +81,7 @@ package protocol TokenSource: Sendable {
     func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError)
 
     /// Converts the service's error to the terms of the other platforms.
-    func translated(_ fault: Fault) -> Fault
+    func translated(_ fault: PlatformFault) -> PlatformFault
 }
 
 extension TokenSource {
@@ -97,7 +97,7 @@ extension TokenSource {
     package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {}
 
     /// By default, the error stays unchanged.
-    package func translated(_ fault: Fault) -> Fault { fault }
+    package func translated(_ fault: PlatformFault) -> PlatformFault { fault }
 
     /// Rejects user-assigned identities, for platforms that support only the system-assigned one.
     func requireSystem(_ demand: Demand) throws(IdentityError) {
@@ -109,7 +109,7 @@ extension TokenSource {
 }
 
 /// The information that identifies a machine's platform: the caller's variables, and the machine's files.
-package struct Surroundings: Sendable {
+package struct MachineSurroundings: Sendable {
     private static let arcAgent = "/opt/azcmagent/bin/himds"
 
     /// The root folder for the machine's files; empty for `/`.
@@ -140,7 +140,7 @@ package enum Endpoint {
     ///
     /// - Throws: `invalidRequest` if it isn't such a URL.
     package static func url(
-        _ variable: String, in surroundings: Surroundings, schemes: [String] = ["http", "https"]
+        _ variable: String, in surroundings: MachineSurroundings, schemes: [String] = ["http", "https"]
     ) throws(IdentityError) -> String? {
         guard let text = surroundings[variable] else { return nil }
         guard let url = StrictURL(web: text), schemes.contains(url.scheme), !url.hasFragment else {
@@ -153,7 +153,7 @@ package enum Endpoint {
 
     /// Returns the URL in a variable that must be set.
     package static func requiredURL(
-        _ variable: String, in surroundings: Surroundings, schemes: [String] = ["http", "https"]
+        _ variable: String, in surroundings: MachineSurroundings, schemes: [String] = ["http", "https"]
     ) throws(IdentityError) -> String {
         guard let url = try url(variable, in: surroundings, schemes: schemes) else { throw unset(variable) }
         return url
@@ -162,7 +162,8 @@ package enum Endpoint {
     /// Returns the secret in a variable, for use as a header's value.
     ///
     /// - Throws: `invalidRequest` if a header can't contain it.
-    package static func header(_ variable: String, in surroundings: Surroundings) throws(IdentityError) -> Secret {
+    package static func header(_ variable: String, in surroundings: MachineSurroundings) throws(IdentityError) -> Secret
+    {
         guard let secret = surroundings.secret(variable) else { throw unset(variable) }
         guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw IdentityError(

@@ -13,7 +13,7 @@ package struct AppService: TokenSource {
 
     /// Creates a source from the variables, which must be read again for each request because the header's value
     /// changes.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("IDENTITY_ENDPOINT", in: surroundings)
         header = try Endpoint.header("IDENTITY_HEADER", in: surroundings)
     }
@@ -38,7 +38,7 @@ package struct AzureMachineLearning: TokenSource {
     private let usualClient: String?
 
     /// Creates a source from the variables.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("MSI_ENDPOINT", in: surroundings)
         header = try Endpoint.header("MSI_SECRET", in: surroundings)
         usualClient = surroundings["DEFAULT_IDENTITY_CLIENT_ID"]
@@ -72,7 +72,7 @@ package struct CloudShell: TokenSource {
     package let url: String
 
     /// Creates a source from the variables.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("MSI_ENDPOINT", in: surroundings)
     }
 
@@ -84,7 +84,7 @@ package struct CloudShell: TokenSource {
 }
 
 /// The Instance Metadata Service (IMDS) of Azure's virtual machines, scale sets and container groups.
-package struct InstanceMetadata: TokenSource {
+package struct InstanceMetadataService: TokenSource {
     /// The Instance Metadata Service.
     package let platform = Platform.imds
     /// The URL of the token service.
@@ -94,7 +94,7 @@ package struct InstanceMetadata: TokenSource {
     private static let version = ["api-version": "2018-02-01"]
 
     /// Creates a source with the host that a cluster names as a replacement, or else the well-known address.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         let host = try Endpoint.url("AZURE_POD_IDENTITY_AUTHORITY_HOST", in: surroundings) ?? Self.usualHost
         url = host.trimmed(of: "/") + "/metadata/identity/oauth2/token"
     }
@@ -118,8 +118,9 @@ package struct InstanceMetadata: TokenSource {
     /// - Throws: `unavailable` if another server answered in its place, such as Docker Desktop or a network's sign-in
     ///   page.
     package func checkProbe(_ answer: HTTPAnswer) throws(IdentityError) {
-        let isElse = answer.status == 200 ? PlatformToken.members(of: answer) == nil : Refusal.isUnreachable(answer)
-        guard !isElse else { throw Refusal.absent(from: self) }
+        let isElse =
+            answer.status == 200 ? PlatformToken.members(of: answer) == nil : IdentityError.isUnreachable(answer)
+        guard !isElse else { throw IdentityError.absent(from: self) }
     }
 }
 
@@ -137,7 +138,7 @@ package struct ServiceFabric: TokenSource {
     /// Creates a source from the variables.
     ///
     /// - Throws: `invalidRequest` if the URL isn't https, or the thumbprint is invalid.
-    package init(_ surroundings: Surroundings) throws(IdentityError) {
+    package init(_ surroundings: MachineSurroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("IDENTITY_ENDPOINT", in: surroundings, schemes: ["https"])
         header = try Endpoint.header("IDENTITY_HEADER", in: surroundings)
         guard let pin = surroundings["IDENTITY_SERVER_THUMBPRINT"].flatMap(CertificatePin.init) else {
@@ -162,7 +163,7 @@ package struct ServiceFabric: TokenSource {
     }
 
     /// Converts the platform's codes to OAuth's; the original becomes the more specific code.
-    package func translated(_ fault: Fault) -> Fault {
+    package func translated(_ fault: PlatformFault) -> PlatformFault {
         guard let code = fault.error else { return fault }
         var translated = fault
         translated.suberror = code

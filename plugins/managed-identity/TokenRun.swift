@@ -46,7 +46,7 @@ package struct TokenRun: Sendable {
             request = next
             answer = try await self.answer(to: next)
         }
-        guard answer.status == 200 else { throw Refusal.error(answer, to: request, from: source, for: demand) }
+        guard answer.status == 200 else { throw IdentityError.refusal(answer, to: request, from: source, for: demand) }
         return try PlatformToken(answer, from: source, to: demand, now: answer.time ?? now())
     }
 
@@ -55,11 +55,16 @@ package struct TokenRun: Sendable {
         let schedule = RetrySchedule(for: source.platform)
         var retries = 0
         while true {
-            let attempt = await once(request)
-            guard let outcome = attempt.outcome, let pause = schedule.pause(after: outcome, retries: retries),
+            let answer = await once(request)
+            guard let outcome = RetrySchedule.Outcome(answer),
+                let pause = schedule.pause(after: outcome, retries: retries),
                 pause < (outcome == .silence ? min(remaining, patience) : remaining)
-            else { return try attempt.answer.mapError(error).get() }
-            try await wait(pause, after: attempt.trouble)
+            else { return try answer.mapError(error).get() }
+            let trouble =
+                if case .success(let answer) = answer { "answered with HTTP \(answer.status)" } else {
+                    "did not answer"
+                }
+            try await wait(pause, after: trouble)
             retries += 1
         }
     }
@@ -79,28 +84,11 @@ package struct TokenRun: Sendable {
     private var remaining: Duration { limits.whole - passed }
     private var patience: Duration { limits.unanswered - passed }
 
-    private func once(_ request: PlatformRequest) async -> Attempt {
+    private func once(_ request: PlatformRequest) async -> Result<HTTPAnswer, HTTPError> {
         do throws(HTTPError) {
-            return Attempt(answer: .success(try await send(request, max(min(limits.attempt, remaining), .zero))))
+            return .success(try await send(request, max(min(limits.attempt, remaining), .zero)))
         } catch {
-            return Attempt(answer: .failure(error))
-        }
-    }
-
-    private struct Attempt {
-        let answer: Result<HTTPAnswer, HTTPError>
-
-        /// The outcome for the schedule; nil if retrying can't help.
-        var outcome: RetrySchedule.Outcome? {
-            switch answer {
-            case .success(let answer): .status(answer.status, retryAfter: answer.retryAfter)
-            case .failure(let error) where error.isSilence: .silence
-            case .failure: nil
-            }
-        }
-
-        var trouble: String {
-            if case .success(let answer) = answer { "answered with HTTP \(answer.status)" } else { "did not answer" }
+            return .failure(error)
         }
     }
 
@@ -123,7 +111,7 @@ package struct TokenRun: Sendable {
                 .invalidResponse, "\(who) answered with something that is not a token",
                 hint: "check that nothing else answers in its place")
         case .refusedByProxy, .proxyWantsPassword, .unreachable, .library, .lacking, .ownCertificate, .invalid:
-            Refusal.absent(from: source)
+            IdentityError.absent(from: source)
         }
     }
 }
@@ -273,5 +261,16 @@ struct PlatformTransport: Sendable {
 
     private static func fields(_ values: [String: String]) -> [FormEncoding.Field] {
         values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension RetrySchedule.Outcome {
+    /// Creates the outcome of a request; nil if trying again can't help.
+    fileprivate init?(_ answer: Result<HTTPAnswer, HTTPError>) {
+        switch answer {
+        case .success(let answer): self = .status(answer.status, retryAfter: answer.retryAfter)
+        case .failure(let error) where error.isSilence: self = .silence
+        case .failure: return nil
+        }
     }
 }

@@ -22,13 +22,13 @@ extension IssuerSession {
             grant = .clientCredentials
             if let assertion = try await assertion(for: identity) { client.authentication = .assertion(assertion) }
         }
-        let response = try await redeem(grant, as: client)
+        let response = try await tokens(for: grant, as: client)
         let tokens = IssuerTokens(response, asked: request.scopes)
         return result(response.accessToken, expiresIn: response.expiresIn, tokens.scopes, declined: tokens.declined)
     }
 
-    /// Redeems a grant; if the issuer takes a secret in the form or in the header, but not from this application, in the other.
-    private func redeem(_ grant: TokenGrant, as client: OAuthClient) async throws(PluginError) -> TokenResponse {
+    /// Returns the tokens for a grant; if the issuer takes a secret in the form or in the header, but not from this application, in the other.
+    private func tokens(for grant: TokenGrant, as client: OAuthClient) async throws(PluginError) -> TokenResponse {
         do throws(PluginError) {
             return try await plainly { () async throws(OAuthError) in try await client.redeem(grant) }
         } catch {

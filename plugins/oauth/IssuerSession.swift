@@ -159,7 +159,7 @@ struct IssuerSession: Sendable {
         guard request.claims == nil else {
             throw PluginError(.interactionRequired, "\(address.hostText) takes requests for claims at a sign-in only")
         }
-        let result = try await redeem(refreshToken)
+        let result = try await renew(by: refreshToken)
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
         throw PluginError(

@@ -63,7 +63,7 @@ public struct SourcePlugin: AuthorityPlugin {
         var credential = PluginCredential(
             username: wanted.row.username.lazy.compactMap { output.value(at: $0) }.first.map { Secret($0) },
             secret: Secret(secret), expiresIn: nil)
-        if let wish = wanted.username, let found = credential.username, !found.reveal().isSame(as: wish),
+        if let name = wanted.username, let found = credential.username, !found.reveal().isSame(as: name),
             !wanted.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
         {
             throw PluginError(

@@ -50,7 +50,7 @@ package struct DecodedToken {
     private func text(of name: String) -> String {
         let value = claims[name] ?? .null
         if let time = time(of: name) {
-            return "\(Lifetime.local(time)), \(distance(to: time))"
+            return "\(Moment.local(time)), \(distance(to: time))"
         }
         let texts = value.elements.compactMap(\.string)
         if !texts.isEmpty, texts.count == value.elements.count {

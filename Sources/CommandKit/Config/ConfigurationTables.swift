@@ -22,7 +22,7 @@ package struct ConfigurationTables: Sendable {
     package let scope: Session.Scope
     package let configuration: Configuration
 
-    /// The file that the tables are written to and taken from.
+    /// The file that the tables are written to and conflict from.
     package var file: String { scope == .system ? Configuration.systemFile : context.userFile }
 
     /// Does something to the file's tables of a kind.
@@ -82,15 +82,15 @@ package struct ConfigurationTables: Sendable {
             throw CommandError(
                 "the identity \(name) is built in", hints: ["choose another name, or use it as it is"], status: .usage)
         }
-        if let other: Identity = try table(where: { $0.name == name }) { throw taken(by: other) }
+        if let other: Identity = try table(where: { $0.name == name }) { throw conflict(with: other) }
     }
 
     /// Adds an identity to the file, unless it already has one with the name.
     package func write(_ identity: Identity) throws(CommandError) {
-        if let other = try add(identity, unless: { $0.name == identity.name }) { throw taken(by: other) }
+        if let other = try add(identity, unless: { $0.name == identity.name }) { throw conflict(with: other) }
     }
 
-    private func taken(by other: Identity) -> CommandError {
+    private func conflict(with other: Identity) -> CommandError {
         CommandError(
             "there is an identity \(other.name) already, at \(other.place(context))",
             hints: [
@@ -104,7 +104,7 @@ package struct ConfigurationTables: Sendable {
     ///
     /// - Throws: `CommandError` also if the file has a rule for the same URLs.
     package func requireRoom(for pattern: URLPattern) throws(CommandError) {
-        if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw taken(by: other) }
+        if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw conflict(with: other) }
     }
 
     /// Whether the file has a rule for the same URLs.
@@ -115,7 +115,7 @@ package struct ConfigurationTables: Sendable {
     /// Adds a rule to the file, unless it has one for the same URLs that isn't to be replaced.
     package func write(_ rule: Rule, replacing isReplaced: Bool = false) throws(CommandError) {
         if isReplaced { _ = try removeTable { (old: Rule) in old.pattern.means(rule.pattern) } }
-        if let other = try add(rule, unless: { $0.pattern.means(rule.pattern) }) { throw taken(by: other) }
+        if let other = try add(rule, unless: { $0.pattern.means(rule.pattern) }) { throw conflict(with: other) }
     }
 
     /// Returns the command that removes a rule in the file.
@@ -132,8 +132,9 @@ package struct ConfigurationTables: Sendable {
         return Hint("or to replace the rule, remove it", run: removal(of: rule))
     }
 
-    private func taken(by other: Rule) -> CommandError {
-        CommandError(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
+    private func conflict(with other: Rule) -> CommandError {
+        CommandError(
+            conflictWith: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
     }
 }
 
@@ -173,7 +174,7 @@ extension CommandError {
     }
 
     /// Creates the error for an existing rule where a new one was requested.
-    package init(taken other: Rule, _ context: CommandContext, hint: Hint) {
+    package init(conflictWith other: Rule, _ context: CommandContext, hint: Hint) {
         self.init("there is a rule for \(other.pattern.text) already, at \(other.place(context))", hints: [hint])
     }
 }

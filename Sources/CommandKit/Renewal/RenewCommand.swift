@@ -28,7 +28,7 @@ package struct RenewCommand: Command {
     private static let longest: UInt32 = 180
 
     package mutating func run(in context: CommandContext) async throws {
-        UninterruptedProcess.begin(endingAfter: Self.longest)
+        ignoreSignals(endingAfter: Self.longest)
         guard
             let renewal = try RenewalRequest(
                 OpenFile.bytes(from: context.input.rawValue, atMost: RenewalRequest.longest + 1))

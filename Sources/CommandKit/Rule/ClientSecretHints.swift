@@ -6,6 +6,7 @@ import PluginWire
 import Secrets
 package import Terminal
 import TokenAcquisition
+import Tools
 
 extension CommandError {
     /// Creates the error for a client that needs its secret.
@@ -54,7 +55,7 @@ extension ClientSecret {
         let url = rule ?? "URL"
         return [
             Hint(
-                "the stored client secret expired on \(Lifetime.local(end)); remove the rule",
+                "the stored client secret expired on \(Moment.local(end)); remove the rule",
                 run: "lanyard rule remove\(last: url)"),
             Hint(
                 "and register again",

@@ -20,7 +20,7 @@ extension CommandError {
     package init(_ problem: AgentError, at socket: String, path: String?) {
         let reconnect: Hint = "start the agent on the other machine, and connect again"
         switch problem {
-        case .taken:
+        case .exists:
             self.init(
                 "an agent is already running",
                 hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])

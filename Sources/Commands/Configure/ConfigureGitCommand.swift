@@ -183,7 +183,7 @@ struct ConfigureGitCommand: Command {
             if let rule = try await draft.ruleByOneQuestion() { return (rule, true) }
             guard await prompt.accepts("\(pattern.text) has no rule yet; add one?") else { return (nil, false) }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
-            throw taken(by: other, session)
+            throw conflict(with: other, session)
         } else if !options.dryRun {
             try session.tables.requireRoom(for: pattern)
         }
@@ -191,7 +191,7 @@ struct ConfigureGitCommand: Command {
     }
 
     /// Returns the error for an existing rule where a new one was requested.
-    private func taken(by other: Rule, _ session: Session) -> CommandError {
+    private func conflict(with other: Rule, _ session: Session) -> CommandError {
         let isOwn = other.file == session.tables.file
         if let identity {
             let whose = other.identity.map { "the identity \($0)" } ?? "people"
@@ -206,7 +206,7 @@ struct ConfigureGitCommand: Command {
             isOwn
             ? Hint("leave out the options that make a rule, or remove it first", run: session.tables.removal(of: other))
             : "leave out the options that make a rule, or edit \(other.place(session.context))"
-        return CommandError(taken: other, session.context, hint: hint)
+        return CommandError(conflictWith: other, session.context, hint: hint)
     }
 }
 

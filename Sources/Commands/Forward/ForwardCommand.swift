@@ -135,22 +135,22 @@ struct ForwardRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        let taken = try urls.map { url throws(CommandError) in try URLPattern(typed: url) }
+        let removed = try urls.map { url throws(CommandError) in try URLPattern(typed: url) }
         let name = name
         let left: Forward? = try session.tables.changing { (file: TableFile<Forward>) throws(SettingsError) in
             try file.requireWritable()
             guard let old = file.tables.first(where: { $0.name == name }) else { return nil }
             var rest = old
-            rest.urls.removeAll { url in taken.contains { $0.means(url) } }
-            guard rest.urls.count == old.urls.count - taken.count else { return nil }
-            if taken.isEmpty { rest.urls = [] }
+            rest.urls.removeAll { url in removed.contains { $0.means(url) } }
+            guard rest.urls.count == old.urls.count - removed.count else { return nil }
+            if removed.isEmpty { rest.urls = [] }
             if rest.urls.isEmpty { try file.remove(old) } else { try file.replace(old, with: rest) }
             return rest
         }
         let file = context.short(session.tables.file)
         guard let left else {
             throw CommandError(
-                taken.isEmpty ? "there is no forward \(name) in \(file)" : "no forward \(name) in \(file) lists that",
+                removed.isEmpty ? "there is no forward \(name) in \(file)" : "no forward \(name) in \(file) lists that",
                 hints: [Hint("see which there are", run: "lanyard forward list")])
         }
         context.console.note(

@@ -8,6 +8,7 @@ import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
+import Tools
 
 struct IdentityCheckCommand: Command {
     static let configuration = CommandConfiguration(
@@ -118,7 +119,7 @@ private struct IdentityReport {
         add("tenant", tenant)
         add("for", text("aud"))
         add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
-        add("until", token.expiresOn.map { "\(Lifetime.local($0)), \(Lifetime(end: $0, now: now).text)" })
+        add("until", token.expiresOn.map { "\(Moment.local($0)), \(Moment.remaining(until: $0, now: now))" })
         return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
     }
 

@@ -76,7 +76,7 @@ struct ImportCommand: Command {
         let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
         let passwords = try PasswordPlan(findings.passwords, besides: stored, in: session)
         if !dryRun {
-            let taken = plan.taken.map { record in
+            let imported = plan.imported.map { record in
                 var record = record
                 // Another program's tokens came from no plugin.
                 record.plugin = record.plugin ?? session.registry.origin(ofHost: record.environment)
@@ -84,7 +84,7 @@ struct ImportCommand: Command {
             }
             do throws(CommandError) {
                 try await session.unlocking(for: nil) { () throws(CommandError) in
-                    try session.keeping { () throws(KeyringError) in try session.store.save(taken) }
+                    try session.keeping { () throws(KeyringError) in try session.store.save(imported) }
                     try passwords.store(in: session)
                 }
             } catch {
@@ -133,9 +133,10 @@ struct ImportCommand: Command {
 
     private func summary(_ report: ImportReport) -> Message {
         guard !report.isEmpty else { return "nothing was found" }
-        let taken = report.takenCount == 0 ? "nothing" : String(report.takenCount)
+        let imported = report.importedCount == 0 ? "nothing" : String(report.importedCount)
         return dryRun
-            ? "would import \(taken), skip \(report.skippedCount)" : "imported \(taken), skipped \(report.skippedCount)"
+            ? "would import \(imported), skip \(report.skippedCount)"
+            : "imported \(imported), skipped \(report.skippedCount)"
     }
 }
 

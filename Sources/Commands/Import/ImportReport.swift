@@ -20,7 +20,7 @@ struct ImportReport {
 
     private var rows: [Row] = []
     private var objects: [JSONValue] = []
-    private(set) var takenCount = 0
+    private(set) var importedCount = 0
     private(set) var skippedCount = 0
     /// The reasons for skipping.
     private(set) var reasons: Set<SkipReason> = []
@@ -53,7 +53,7 @@ struct ImportReport {
 
     private mutating func add(_ what: String, _ whose: String, _ skipped: SkipReason?, _ facts: JSONValue) {
         if let skipped { reasons.insert(skipped) }
-        takenCount += skipped == nil ? 1 : 0
+        importedCount += skipped == nil ? 1 : 0
         skippedCount += skipped == nil ? 0 : 1
         let result = skipped == nil ? "taken" : "skipped"
         rows.append(Row(result: result, what: what, whose: whose, why: skipped?.text ?? ""))

@@ -127,7 +127,7 @@ struct Redaction: Sendable {
     }
 
     private static var hostName: String? {
-        HostName.here.flatMap { ["", "localhost"].contains($0) ? nil : $0 }
+        ownHostName.flatMap { ["", "localhost"].contains($0) ? nil : $0 }
     }
 }
 

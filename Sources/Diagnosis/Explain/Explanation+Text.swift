@@ -151,8 +151,9 @@ extension Explanation {
         guard decision.account != nil || wanted?.identity != nil else { return nil }
         let kind = (wanted?.token ?? .access).name
         let access =
-            decision.accessToken.map { "\(kind), \(Lifetime(end: $0.expiresOn, now: now).text)" } ?? "no usable \(kind)"
-        let result = decision.exchanged.map { "exchanged, \(Lifetime(end: $0.expiresOn, now: now).text); " } ?? ""
+            decision.accessToken.map { "\(kind), \(Moment.remaining(until: $0.expiresOn, now: now))" }
+            ?? "no usable \(kind)"
+        let result = decision.exchanged.map { "exchanged, \(Moment.remaining(until: $0.expiresOn, now: now)); " } ?? ""
         guard wanted?.identity == nil else { return result + access }
         let renewal = decision.canRenew ? "refresh token" : decision.isBrokered ? nil : "no refresh token"
         let origin = decision.isBrokered ? "from the machine's broker" : nil

@@ -302,7 +302,7 @@ struct RuleStatus {
         let shown = url.displayable(limit: 300)
         let whose = account.map { "\(shown) as \($0)" } ?? shown
         switch step {
-        case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)\(origin)"
+        case .answer: return "\(whose), \(Moment.remaining(until: expiresOn, now: now))\(origin)"
         case .renew: return whose + origin
         case .signIn, .askBroker: return whose
         case .authenticate where wanted?.source != nil:

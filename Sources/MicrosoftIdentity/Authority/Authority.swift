@@ -124,7 +124,7 @@ package struct Authority: Sendable, Equatable {
     }
 
     private static func kind(of address: StrictURL) -> Kind {
-        if address.isTrustFramework || B2CHost.contains(address.host.name) { return .b2c }
+        if address.isTrustFramework || isB2CHost(address.host.name) { return .b2c }
         if address.segments.first?.lowercased() == "adfs" { return .adfs }
         let hasPolicy = address.segments.count == 2 && address.segments[1].lowercased().hasPrefix("b2c_")
         return hasPolicy ? .b2c : .aad
@@ -136,14 +136,11 @@ extension StrictURL {
     fileprivate var isTrustFramework: Bool { segments.first?.lowercased() == "tfp" }
 }
 
-/// The hosts that Microsoft assigns to B2C tenants.
-package enum B2CHost {
-    private static let domains = ["b2clogin.com", "b2clogin.cn", "b2clogin.us", "b2clogin.de"]
-
-    /// Whether the host is a B2C tenant's own; false for a name with more than one label before the suffix.
-    package static func contains(_ host: String) -> Bool {
+extension Authority {
+    /// Whether Microsoft has assigned the host to a B2C tenant; false for a name with more than one label before the suffix.
+    package static func isB2CHost(_ host: String) -> Bool {
         guard let (label, domain) = host.cut(at: ".") else { return false }
-        return !label.isEmpty && domains.contains(String(domain))
+        return !label.isEmpty && ["b2clogin.com", "b2clogin.cn", "b2clogin.us", "b2clogin.de"].contains(domain)
     }
 }
 
@@ -194,21 +191,20 @@ package struct ConventionalEndpoints: Sendable, Equatable {
     }
 }
 
-/// The issuers that an authority may name in its OpenID configuration.
-///
-/// The rules are MSAL.NET's for all authorities and MSAL Go's for aliases; https is always required.
-package enum Issuer {
+extension Authority {
     /// Microsoft's pre-production hosts; their issuers are accepted, but as authorities they need instance discovery.
     private static let preproduction = ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"]
 
-    /// Whether the authority may name the issuer.
+    /// Whether an authority may name the issuer in its OpenID configuration.
+    ///
+    /// The rules are MSAL.NET's for all authorities and MSAL Go's for aliases; https is always required.
     ///
     /// - Parameters:
     ///   - issuer: The issuer; `{tenantid}` in its path is allowed.
     ///   - authority: The authority's URL.
     ///   - aliases: The hosts of the authority's environment.
     /// - Returns: True if a rule allows it.
-    package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
+    package static func accepts(issuer: String, of authority: String, aliases: [String] = []) -> Bool {
         guard let named = StrictURL(https: issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
             let asked = StrictURL(https: authority)
         else { return false }

@@ -21,7 +21,7 @@ enum InstanceDiscovery {
         if let metadata = InstanceMetadata.known(authority.environment) { return metadata }
         if isNamed(authority, by: knownHosts) { return .single(authority.environment) }
         if authority.kind == .b2c {
-            if authority.port == nil, B2CHost.contains(authority.host) { return .single(authority.host) }
+            if authority.port == nil, Authority.isB2CHost(authority.host) { return .single(authority.host) }
             throw unknown(authority)
         }
         return try await ask(authority, over: transport)

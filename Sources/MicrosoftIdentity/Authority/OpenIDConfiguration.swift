@@ -44,7 +44,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
         else {
             throw ProviderMetadata.unreadable(from: authority.environment)
         }
-        guard Issuer.accepts(issuer, authority: authority.url, aliases: metadata.aliases) else {
+        guard Authority.accepts(issuer: issuer, of: authority.url, aliases: metadata.aliases) else {
             throw OAuthError(
                 .broken,
                 "\(authority.environment) names an issuer that is not its own: "

@@ -31,7 +31,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// - Parameter user: The user, who is asked to open the page.
     /// - Returns: The tokens, or `notHere` if no browser can be opened.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
-    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any SignInUser) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try signIn.redirect()
         guard target.isLoopback else { return try await PasteFlow(signIn: signIn).run(user) }
         return try await run(user, target, on: try await LoopbackListener.open(port: target.port))
@@ -39,7 +39,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     /// Signs the user in with the response arriving on this listener, and closes the listener.
     func run(
-        _ user: any User, _ target: RedirectURI, on listener: LoopbackListener
+        _ user: any SignInUser, _ target: RedirectURI, on listener: LoopbackListener
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let request = AuthorizationRequest(
             redirectURI: target.text(listeningAt: listener.port), responseMode: responseMode)
@@ -54,7 +54,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     private func run(
         _ request: AuthorizationRequest, url: String, listener: LoopbackListener, path: String,
-        user: any User
+        user: any SignInUser
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let (events, happen) = AsyncStream.makeStream(of: Event.self)
         let page = LastPage()
@@ -88,7 +88,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     /// Waits for the event that decides the flow, and shows the browser the result.
     private func conclude(
-        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, user: any User
+        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, user: any SignInUser
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         for await event in events {
             switch event {
@@ -96,7 +96,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                 // Here the host's time limit for the user ends, and the one for this plugin begins.
                 await user.progress("the browser has returned; getting the tokens")
                 let tokens = await Result { () async throws(OAuthError) in
-                    try await signIn.redeem(response, of: request)
+                    try await signIn.tokens(for: response, to: request)
                 }
                 await page.set(lastPage(for: tokens))
                 await waitUntilShown(events)
@@ -116,11 +116,11 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// If it contains no response to this request, a posted response failed to arrive; the next request asks for the
     /// response in the URL.
     private func pasted(
-        _ text: Secret, of request: AuthorizationRequest, user: any User
+        _ text: Secret, of request: AuthorizationRequest, user: any SignInUser
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let response = AuthorizationResponse(pasted: text)
         if response.isResponse, responseMode == .query || response.answers(state: request.state) {
-            return .signedIn(try await signIn.redeem(response, of: request))
+            return .signedIn(try await signIn.tokens(for: response, to: request))
         }
         guard responseMode == .formPost else { throw .noAnswer }
         return try await PasteFlow(signIn: signIn).run(user)
@@ -169,8 +169,8 @@ struct RedirectCatcher: Sendable {
     let request: AuthorizationRequest
     let port: Int
     let path: String
-    /// Takes the response and returns the page with the result; a repeated response gets the same page.
-    let take: @Sendable (AuthorizationResponse) async -> LoopbackPage
+    /// Gets the response and returns the page with the result; a repeated response gets the same page.
+    let respond: @Sendable (AuthorizationResponse) async -> LoopbackPage
 
     func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
         guard isForUs(incoming.headers["host"]) else { return .wrongHost }
@@ -196,7 +196,7 @@ struct RedirectCatcher: Sendable {
     private func check(_ response: AuthorizationResponse) async -> LoopbackPage {
         guard response.isResponse else { return .wrongType }
         guard response.answers(state: request.state) else { return .wrongState }
-        return await take(response)
+        return await respond(response)
     }
 
     private func isForUs(_ hosts: [String]) -> Bool {

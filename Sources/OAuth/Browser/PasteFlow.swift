@@ -13,7 +13,7 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
     /// - Parameter user: The user, who is asked to open the page and to paste.
     /// - Returns: The tokens, or `notHere` if nobody can paste here.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
-    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any SignInUser) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try signIn.redirect()
         // The port may be taken; the URL can still be pasted.
         if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
@@ -24,7 +24,7 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
         case .pasted(let address):
             let response = AuthorizationResponse(pasted: address)
             guard response.isResponse else { throw .noAnswer }
-            return .signedIn(try await signIn.redeem(response, of: request))
+            return .signedIn(try await signIn.tokens(for: response, to: request))
         case .cancelled: throw .cancelled
         case .done, .unavailable:
             return .notHere(OAuthError(.unsupported, "nobody can paste the browser's last address"))
@@ -61,7 +61,7 @@ extension OAuthError {
         hint: "paste the whole address that the browser shows after the sign-in")
 }
 
-extension User {
+extension SignInUser {
     /// Asks for the final URL, up to three times.
     ///
     /// After a wrong URL, it asks again and states the reason, so that a slip doesn't end the sign-in.

@@ -15,7 +15,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     /// - Returns: The tokens, or `notHere` if no code can be shown here or a policy forbids device codes.
     /// - Throws: `cancelled` if the user declines in the host or at the authority or lets the code expire, or the
     ///   authority's refusal.
-    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any SignInUser) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         guard let endpoint = signIn.client.endpoints.deviceAuthorization else {
             return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) offers no device codes"))
         }
@@ -36,7 +36,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     }
 
     /// Returns the outcome if the code can't be shown; nil if it is.
-    private func show(_ code: DeviceAuthorization, to user: any User) async -> Outcome? {
+    private func show(_ code: DeviceAuthorization, to user: any SignInUser) async -> Outcome? {
         switch await user.show(code) {
         case .done, .pasted: nil
         case .unavailable: .success(.notHere(OAuthError(.unsupported, "no code can be shown here")))

@@ -180,14 +180,14 @@ package struct Transport: Sendable {
         return try await once(request, repetition, until: last).answer.get()
     }
 
-    /// The outcome of an attempt, and the pause before a second one; nil if there is to be none.
-    private typealias Attempt = (answer: Result<HTTPAnswer, OAuthError>, pause: Duration?)
+    /// What came of a request, and the pause before a second one; nil if there is to be none.
+    private typealias Sent = (answer: Result<HTTPAnswer, OAuthError>, pause: Duration?)
 
     private func once(
         _ request: HTTPRequest, _ repetition: Repetition, until last: ContinuousClock.Instant
-    ) async -> Attempt {
+    ) async -> Sent {
         let host = StrictURL(https: request.url)?.hostText ?? "the authority"
-        func failure(_ error: OAuthError, pause: Duration?, mayHaveActed: Bool) -> Attempt {
+        func failure(_ error: OAuthError, pause: Duration?, mayHaveActed: Bool) -> Sent {
             let mayRepeat = repetition == .harmless || repetition == .unlessActedOn && !mayHaveActed
             return (.failure(error), mayRepeat ? pause : nil)
         }

@@ -138,7 +138,7 @@ public struct PluginRunner: Sendable {
     ) async throws(PluginError) -> PluginCredential {
         try request.require(.exchange, to: "exchange a token")
         return try await remembering(request, plugin) { request throws(PluginError) in
-            let credential = try await converse(request, plugin, reading: PluginCredential.init)
+            let credential = try await ask(request, plugin, reading: PluginCredential.init)
             return (credential, credential.memo)
         }
     }
@@ -158,7 +158,7 @@ public struct PluginRunner: Sendable {
         try request.require(.lookup, to: "look up a credential")
         var runner = self
         if !mayAsk { runner.timeouts.user = timeouts.silence }
-        return try await runner.converse(request, plugin, user, reading: PluginCredential.init)
+        return try await runner.ask(request, plugin, user, reading: PluginCredential.init)
     }
 
     /// Runs `register`.
@@ -173,7 +173,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch
     ) async throws(PluginError) -> PluginRegistration {
         try request.require(.register, to: "register an application")
-        return try await converse(request, match.plugin, reading: PluginRegistration.init)
+        return try await ask(request, match.plugin, reading: PluginRegistration.init)
     }
 
     /// Runs `unregister`.
@@ -181,7 +181,7 @@ public struct PluginRunner: Sendable {
     /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func unregister(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.unregister, to: "take an application back")
-        _ = try await converse(request, match.plugin)
+        _ = try await result(request, match.plugin)
     }
 
     /// Runs `probe`.
@@ -198,7 +198,7 @@ public struct PluginRunner: Sendable {
         try request.require(.probe, to: "probe an authority")
         var brief = self
         if let limit { brief.timeouts.probe = limit }
-        return try await brief.converse(request, plugin, reading: PluginProbe.init)
+        return try await brief.ask(request, plugin, reading: PluginProbe.init)
     }
 
     /// Runs an operation that gives tokens; they are for the authority that was asked about.
@@ -206,7 +206,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ user: any UserInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
-            var result = try await converse(request, plugin, user) { reader throws(ProtocolError) in
+            var result = try await ask(request, plugin, user) { reader throws(ProtocolError) in
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
@@ -252,7 +252,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch, user: any UserInterface
     ) async throws(PluginError) {
         try request.require(.signOut, to: "sign out")
-        _ = try await converse(request, match.plugin, user)
+        _ = try await result(request, match.plugin, user)
     }
 
     /// Runs `revoke`.
@@ -260,11 +260,11 @@ public struct PluginRunner: Sendable {
     /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.revoke, to: "revoke")
-        _ = try await converse(request, match.plugin)
+        _ = try await result(request, match.plugin)
     }
 
     /// Has a conversation, and returns the plugin's result.
-    private func converse(
+    private func result(
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
@@ -324,12 +324,12 @@ public struct PluginRunner: Sendable {
         return request
     }
 
-    /// The same; reads what the result says.
-    private func converse<Value>(
+    /// Has a conversation, and reads what the plugin's result says.
+    private func ask<Value>(
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere(),
         reading read: (WireReader) throws(ProtocolError) -> Value
     ) async throws(PluginError) -> Value {
-        let reader = WireReader(try await converse(request, plugin, user))
+        let reader = WireReader(try await result(request, plugin, user))
         do throws(ProtocolError) {
             let value = try read(reader)
             for note in reader.misspelt { trace?(.note, note) }

@@ -119,9 +119,9 @@ struct AzureCLICommandLine: Sendable {
     /// Returns the values after an option: any number for `--scope`, else one.
     private static func following(_ name: String, _ rest: inout ArraySlice<String>) -> [String] {
         let all = rest.prefix { !isOption($0) }
-        let taken = name == "--scope" ? all : all.prefix(1)
-        rest = rest.dropFirst(taken.count)
-        return Array(taken)
+        let values = name == "--scope" ? all : all.prefix(1)
+        rest = rest.dropFirst(values.count)
+        return Array(values)
     }
 
     private mutating func read(_ values: [String: [String]]) throws(CommandError) {

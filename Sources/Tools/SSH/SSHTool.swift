@@ -75,7 +75,7 @@ struct SSHSettings: ForwardSettings {
         let here = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
         let there = userThere ?? here
         let home = there == "root" ? "/root" : "/home/\(there)"
-        return "\(home)/.ssh/lanyard-\("\(here)-\(HostName.here ?? "")".wordForFile).sock"
+        return "\(home)/.ssh/lanyard-\("\(here)-\(ownHostName ?? "")".wordForFile).sock"
     }
 
     /// The user as whom ssh signs in to the host; nil if ssh doesn't say.

@@ -94,7 +94,7 @@ extension World {
             }
             let scopes = try ScopeRequest(scope, client: client, realm: authority.realm, in: directory)
             // The claims must be right, but nothing comes of them here.
-            _ = try ClaimsRequest(visit.form["claims"])
+            _ = try RequestedClaims(visit.form["claims"])
             let request = SignInRequest(authority: authority, client: client, scopes: scopes)
             return describe(ledger.register(request, codeBytes: 48, userCodeLength: 9, settings))
         } catch {

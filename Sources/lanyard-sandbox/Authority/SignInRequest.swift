@@ -9,7 +9,7 @@ struct SignInRequest: ClientRequest {
     var scopes: ScopeRequest
     var prompts: Set<String> = []
     var parameters = Form()
-    var claims = ClaimsRequest()
+    var claims = RequestedClaims()
 
     var clientID: String { client.id }
     var challenge: String { parameters["code_challenge"] ?? "" }
@@ -42,7 +42,7 @@ extension World {
                 authority: authority, client: client, target: target,
                 scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
                 prompts: try prompts(of: parameters), parameters: parameters,
-                claims: try ClaimsRequest(parameters["claims"]))
+                claims: try RequestedClaims(parameters["claims"]))
         } catch {
             throw error.sent(to: target)
         }
@@ -91,7 +91,7 @@ extension World {
 }
 
 /// The contents of a `claims` parameter (OpenID Connect Core 5.5), as far as Entra supports them.
-struct ClaimsRequest: Sendable, Equatable {
+struct RequestedClaims: Sendable, Equatable {
     /// The client's capabilities, such as `CP1`.
     var capabilities: [String] = []
     /// The authentication contexts that the access token must contain.

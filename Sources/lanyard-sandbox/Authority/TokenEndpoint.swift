@@ -11,7 +11,7 @@ extension World {
             return try await applicationToken(visit, at: authority)
         }
         do {
-            let issue = try redeem(visit, at: authority)
+            let issue = try issue(for: visit, at: authority)
             visit.user = issue.user.username
             return .json(try await tokens(issue, visit: visit))
         } catch let failure as OAuthErrorResponse {
@@ -19,7 +19,7 @@ extension World {
         }
     }
 
-    private func redeem(_ visit: Visit, at authority: AuthorityPath) throws(OAuthErrorResponse) -> Issue {
+    private func issue(for visit: Visit, at authority: AuthorityPath) throws(OAuthErrorResponse) -> Issue {
         guard visit.method == .post else {
             throw OAuthErrorResponse("invalid_request", 900_561, "The endpoint only accepts POST requests.")
         }
@@ -118,7 +118,7 @@ extension World {
             throw .unknownUser(user.username, in: authority.prefix)
         }
         let scopes = try scopes(of: visit, grant: grant, client: client, authority)
-        let claims = try ClaimsRequest(visit.form["claims"])
+        let claims = try RequestedClaims(visit.form["claims"])
         try checkConsent(user, scopes, client, authority.realm)
         if let missing = claims.proofs(wantedBy: tenant).first(where: { !grant.signedIn.proofs.contains($0) }) {
             throw OAuthErrorResponse(
@@ -191,7 +191,7 @@ extension World {
         var tenant: Tenant
         var realm: Realm
         var scopes: ScopeRequest
-        var claims: ClaimsRequest
+        var claims: RequestedClaims
         var wantsClientInfo: Bool
         /// Whether a refresh token is redeemed, rather than a sign-in.
         var isRenewal = false

@@ -17,7 +17,7 @@ extension HostSite {
     func token(_ visit: Visit) async throws -> Response {
         do {
             guard visit.method == .post else { throw HostError.badRequest("This endpoint takes POST requests only.") }
-            let issue = HostClient.isProvedByToken(visit) ? try await redeemToken(visit) : try redeem(visit)
+            let issue = HostClient.isProvedByToken(visit) ? try await redeemToken(visit) : try issue(for: visit)
             visit.user = issue.grant.signedIn.username
             return try await answer(issue, visit)
         } catch let failure as HostError {
@@ -25,7 +25,7 @@ extension HostSite {
         }
     }
 
-    private func redeem(_ visit: Visit) throws(HostError) -> Issue {
+    private func issue(for visit: Visit) throws(HostError) -> Issue {
         let client = try client(of: visit)
         switch visit.form["grant_type"] {
         case "authorization_code": return try redeemCode(visit, client)

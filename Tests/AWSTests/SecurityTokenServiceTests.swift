@@ -7,7 +7,7 @@ import Testing
 @testable import AWS
 
 /// The exchange of a token at AWS's Security Token Service.
-struct TokenServiceTests {
+struct SecurityTokenServiceTests {
     private static let plugin = AWSPlugin(environment: [:])
     private static let role = "arn:aws:iam::123456789012:role/team/developer"
 
@@ -113,6 +113,6 @@ struct TokenServiceTests {
         ("arn:aws:iam::123456789012:user/a", false), ("arn:aws:iam::123456789012:role/a b", false),
     ])
     func `a role is an ARN of IAM's`(_ text: String, _ isRole: Bool) {
-        #expect(TokenService.isRole(text) == isRole)
+        #expect(SecurityTokenService.isRole(text) == isRole)
     }
 }

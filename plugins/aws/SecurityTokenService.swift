@@ -8,7 +8,7 @@ import PluginWire
 import Secrets
 
 /// AWS's Security Token Service: temporary keys for a role, for a token of an issuer that IAM knows, or for other keys.
-struct TokenService: Sendable {
+struct SecurityTokenService: Sendable {
     /// The service's URL, without a slash at the end.
     let url: String
     let transport: Transport

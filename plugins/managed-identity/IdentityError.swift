@@ -5,13 +5,13 @@ import OAuth
 package import PluginWire
 package import Secrets
 
-/// Interprets a platform's refusal to issue a token, and how to fix it.
-enum Refusal {
+/// What a platform's refusal to issue a token means, and how to fix it.
+extension IdentityError {
     /// Returns the error for an answer without a token.
-    static func error(
+    static func refusal(
         _ answer: HTTPAnswer, to request: PlatformRequest, from source: any TokenSource, for demand: Demand
     ) -> IdentityError {
-        let fault = source.translated(Fault(answer, hiding: request.secrets))
+        let fault = source.translated(PlatformFault(answer, hiding: request.secrets))
         var error = error(answer, fault, source, demand)
         error.status = answer.status
         error.fault = fault
@@ -22,7 +22,7 @@ enum Refusal {
     }
 
     private static func error(
-        _ answer: HTTPAnswer, _ fault: Fault, _ source: any TokenSource, _ demand: Demand
+        _ answer: HTTPAnswer, _ fault: PlatformFault, _ source: any TokenSource, _ demand: Demand
     ) -> IdentityError {
         let who = source.platform.words
         let words = fault.message.map { String($0.trimmed(of: " .")) } ?? fault.error ?? "HTTP \(answer.status)"
@@ -87,13 +87,13 @@ enum Refusal {
 
     /// Whether another cloud's service answered at the address that all clouds share; Azure's would explain its
     /// refusal.
-    private static func isOther(_ answer: HTTPAnswer, _ fault: Fault, _ source: any TokenSource) -> Bool {
-        source.platform == .imds && [401, 403].contains(answer.status) && fault == Fault()
+    private static func isOther(_ answer: HTTPAnswer, _ fault: PlatformFault, _ source: any TokenSource) -> Bool {
+        source.platform == .imds && [401, 403].contains(answer.status) && fault == PlatformFault()
     }
 
     /// Returns the kind of error: a machine without a system-assigned identity may sign in another way, but a named
     /// identity is required.
-    private static func refusalKind(_ status: Int, _ source: any TokenSource, _ demand: Demand) -> IdentityError.Kind {
+    private static func refusalKind(_ status: Int, _ source: any TokenSource, _ demand: Demand) -> Kind {
         source.platform == .imds && status == 400 && demand.id == .system ? .unavailable : .invalidRequest
     }
 
@@ -108,7 +108,7 @@ enum Refusal {
             hint: "turn on the machine's identity in Azure, or name one that is assigned to the machine")
     }
 
-    private static func lacksIdentity(_ fault: Fault) -> Bool {
+    private static func lacksIdentity(_ fault: PlatformFault) -> Bool {
         let text = [fault.error, fault.suberror, fault.message].compactMap(\.self).joined(separator: " ").lowercased()
         return [
             "identity not found", "identity_not_found", "managedidentitynotfound", "no managed identity",
@@ -117,11 +117,11 @@ enum Refusal {
         ].contains { text.hasBytes($0) }
     }
 
-    private static func hasSeveral(_ fault: Fault) -> Bool {
+    private static func hasSeveral(_ fault: PlatformFault) -> Bool {
         (fault.message ?? "").lowercased().hasBytes("multiple user assigned identities")
     }
 
-    private static func hint(for fault: Fault, _ demand: Demand) -> String {
+    private static func hint(for fault: PlatformFault, _ demand: Demand) -> String {
         if fault.error == "bad_request_102" { return "check that nothing on the way removes headers" }
         let resource = demand.resource.displayable(limit: 200)
         return "check that \(resource) is a resource that the tenant knows, and that the identity exists"
@@ -137,7 +137,7 @@ extension PlatformRequest {
 }
 
 /// A platform's error response, in any of the platforms' formats.
-package struct Fault: Sendable, Equatable {
+package struct PlatformFault: Sendable, Equatable {
     /// The error code; nil if there is none.
     package var error: String?
     /// A more specific code.
@@ -214,7 +214,7 @@ package struct IdentityError: Error, Sendable, Equatable {
     /// The status of the platform's answer; nil if there was no answer.
     package var status: Int?
     /// The platform's error response.
-    package var fault = Fault()
+    package var fault = PlatformFault()
     /// Seconds to wait before the next attempt.
     package var retryAfter: Int?
 
