@@ -7,11 +7,11 @@ package import Terminal
 
 extension Identity {
     /// What proves the identity, for people; follows "by".
-    package var displayedProof: String {
+    package var displayedProof: Message {
         switch source {
         case .application(let application): application.proof.forPeople
         case .machine("system", let plugin): plugin.foundThere
-        case .machine(let id, let plugin): "\(plugin.foundThere), as \(id.displayable(limit: 300))"
+        case .machine(let id, let plugin): "\(plugin.foundThere), as \(id, limit: 300)"
         case .environment: "what the variables describe"
         }
     }
@@ -63,27 +63,27 @@ extension MachineIdentity {
 
 extension String {
     /// Where the plugin of this name finds identities, for people.
-    package var foundThere: String {
+    package var foundThere: Message {
         isSame(as: MachineIdentity.plugin)
             ? "the platform that this machine runs on"
-            : "what the plugin \(displayable(limit: 64)) finds on this machine"
+            : "what the plugin \(self, limit: 64) finds on this machine"
     }
 }
 
 extension Identity.Proof {
-    fileprivate var forPeople: String {
+    fileprivate var forPeople: Message {
         switch self {
         case .secret(.keyring): "a client secret in the keyring"
         case .secret(.variable(let name)): "the client secret in \(name)"
-        case .certificate(let path, nil): "the certificate \(path.displayable(limit: 300))"
+        case .certificate(let path, nil): "the certificate \(path, limit: 300)"
         case .certificate(let path, .keyring):
-            "the certificate \(path.displayable(limit: 300)), whose password is in the keyring"
+            "the certificate \(path, limit: 300), whose password is in the keyring"
         case .certificate(let path, .variable(let name)):
-            "the certificate \(path.displayable(limit: 300)), whose password is in \(name)"
-        case .assertion(let source): "an assertion from \(source.displayable(limit: 300))"
-        case .subject(let source, nil): "a token from \(source.displayable(limit: 300))"
+            "the certificate \(path, limit: 300), whose password is in \(name)"
+        case .assertion(let source): "an assertion from \(source, limit: 300)"
+        case .subject(let source, nil): "a token from \(source, limit: 300)"
         case .subject(let source, let keeper?):
-            "a token from \(source.displayable(limit: 300)) and \(Identity.Proof.secret(keeper).forPeople)"
+            "a token from \(source, limit: 300) and \(Identity.Proof.secret(keeper).forPeople)"
         }
     }
 

@@ -358,7 +358,7 @@ extension CommandError {
         guard isHostsOwn, request.usernameOfRule == nil, let named = url?.naming(user: account.username) else {
             return nil
         }
-        return Hint("\(calls); name that in the URL", write: named.displayable(limit: 500))
+        return Hint("\(calls); name that in the URL", write: named)
     }
 }
 

@@ -37,7 +37,7 @@ extension CommandError {
         case .noPlace(let part):
             let name = part == .host ? "host" : "protocol"
             self.init("the request names no \(name)", hints: [Self.protocolHint])
-        case .settings(let error): self = error as? CommandError ?? CommandError("\(String(describing: error))")
+        case .settings(let error): self = error as? CommandError ?? CommandError("the settings can't be read")
         case .unresolved(let error): self.init(error, in: context)
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .severalParts(let names, let place):

@@ -158,7 +158,7 @@ extension Hint {
     /// How to run this process's command again with a URL for a word of it; the URL alone if it has no such word.
     fileprivate static func again(_ text: Message, with url: String, for word: String) -> Hint {
         let words = CommandLine.arguments.dropFirst()
-        guard words.contains(word) else { return Hint(text, write: url.displayable(limit: 500)) }
+        guard words.contains(word) else { return Hint(text, write: url) }
         return Hint(text, run: ShellCommand(words: ["lanyard"] + words.map { $0 == word ? url : $0 }))
     }
 

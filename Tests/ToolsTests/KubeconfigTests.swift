@@ -1,4 +1,5 @@
 import SeededRandom
+import Terminal
 import Testing
 import Yams
 
@@ -109,7 +110,7 @@ import Yams
     func `who can't be converted stays, with the reason`(user: String, reason: String) throws {
         let found = try Self.user(Self.file(user))
         #expect(
-            found.converted(running: "lanyard") == nil && found.obstacle?.hasPrefix(reason) == true,
+            found.converted(running: "lanyard") == nil && found.obstacle?.text.hasPrefix(reason) == true,
             "\(found.obstacle ?? "")")
     }
 
@@ -144,7 +145,7 @@ import Yams
     func `what has no rows of its own is read, but not changed`(text: String, reason: String) throws {
         let found = try Self.user(text)
         #expect(found.name == "me" && found.isFixed && found.converted(running: "lanyard") == nil)
-        #expect(found.obstacle?.contains(reason) == true)
+        #expect(found.obstacle?.text.contains(reason) == true)
     }
 
     @Test func `what others refer to is not replaced`() throws {
@@ -272,7 +273,7 @@ import Yams
     func `a summary has no secret`(user: String) throws {
         let found = try Self.user(Self.file(user))
         let shown = found.summary.joined(separator: "\n")
-        #expect(!shown.contains("S3CRET") && !(found.obstacle ?? "").contains("S3CRET"), "\(shown)")
+        #expect(!shown.contains("S3CRET") && !(found.obstacle?.text ?? "").contains("S3CRET"), "\(shown)")
         #expect(shown.hasPrefix("exec:\n") || shown == "auth-provider:\n  name: azure")
     }
 

@@ -76,25 +76,21 @@ package struct Git: Sendable {
                 return Output(status: status, output: result.standardOutput, errors: result.standardError)
             case .signaled(let signal): throw CommandError("git was killed by signal \(signal)")
             }
-        } catch let failure as CommandError {
-            throw failure
-        } catch let error as SubprocessError {
-            throw unrunnable(error)
         } catch {
-            throw CommandError("git can't be run: \(String(describing: error))")
+            throw error as? CommandError ?? unrunnable(error as? SubprocessError)
         }
     }
 
     /// Returns the reason why git didn't run, or not to its end.
-    private func unrunnable(_ error: SubprocessError) -> CommandError {
-        guard error.code != .outputLimitExceeded else {
+    private func unrunnable(_ error: SubprocessError?) -> CommandError {
+        guard error?.code != .outputLimitExceeded else {
             return CommandError(
                 "git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
         }
         guard let path = context.program("git") else {
             return CommandError("git is not installed", hints: [Package.git.hint()])
         }
-        let reason: Message = error.underlyingError.map { ": \($0.description.lowercased())" } ?? ""
+        let reason: Message = error?.underlyingError.map { ": \($0.description.lowercased())" } ?? ""
         let shown = context.short(path)
         return CommandError("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
     }

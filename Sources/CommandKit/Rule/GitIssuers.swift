@@ -67,7 +67,7 @@ extension PluginRegistry {
 
 extension PluginIssuer {
     /// The kind's name for people.
-    package var displayName: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
+    package var displayName: Message { "\(name.isEmpty ? kind : name, limit: 64)" }
 }
 
 extension URLPattern {
@@ -95,7 +95,7 @@ extension AuthorityMatch {
     /// A hint about where to register an app; nil if the plugin doesn't say.
     package var registrationHint: Hint? {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
-        return Hint("register an application at \(issuer.displayName)", write: page.displayable(limit: 2048))
+        return Hint("register an application at \(issuer.displayName)", write: page)
     }
 
     /// Shows where and how to register an application with the issuer; false if the manifest doesn't say where.
@@ -105,9 +105,9 @@ extension AuthorityMatch {
         console.note(
             Hint(
                 "if you have no application at \(name) yet, register one",
-                write: page.displayable(limit: 2048)))
+                write: page))
         if let redirect = issuer.registration.redirectURI {
-            console.note(Hint("its redirect URI, or callback URL", write: redirect.displayable(limit: 200)))
+            console.note(Hint("its redirect URI, or callback URL", write: redirect))
         }
         if let advice = issuer.registration.advice { console.note("\(advice, limit: 512)") }
         return true
@@ -143,7 +143,7 @@ package struct IssuerFinder {
     }
 
     private var console: Console { session.context.console }
-    private var host: String { pattern.host.urlText.displayable(limit: 255) }
+    private var host: Message { "\(pattern.host.urlText, limit: 255)" }
 
     /// An authority's URL, and the kind that the rule must name; nil if the URL is enough, or if an option names the
     /// kind.
@@ -248,7 +248,7 @@ package struct IssuerFinder {
 extension Hint {
     /// Returns a hint for a client that needs no app registration.
     package static func clientForEverybody(at match: AuthorityMatch, write line: String) -> Hint {
-        let owner = match.issuer.map { $0.displayName } ?? "organisation"
+        let owner = match.issuer?.displayName ?? "organisation"
         return Hint("without an app, use one that every \(owner) has", write: line)
     }
 }

@@ -5,6 +5,7 @@ import Model
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 
 /// Values known on this machine: accounts, authorities, clients, and the names in rules and plugins.
@@ -92,7 +93,7 @@ struct KnownValues {
 
     private var identities: [Candidate] {
         let own = configuration?.identities ?? []
-        return (Identity.builtIn + own).map { Candidate($0.name, $0.displayedProof) }
+        return (Identity.builtIn + own).map { Candidate($0.name, $0.displayedProof.text) }
     }
 
     private var forwards: [Candidate] {

@@ -107,7 +107,7 @@ private struct IdentityReport {
     private var roles: [String] { decoded?["roles"]?.elements.compactMap(\.string) ?? [] }
 
     func lines(columns: Int?) -> [String] {
-        var rows = [["identity", identity.name], ["proof", identity.displayedProof]]
+        var rows = [["identity", identity.name], ["proof", identity.displayedProof.text]]
         func add(_ name: String, _ value: String?) {
             if let value, !value.isEmpty { rows.append([name, value]) }
         }

@@ -142,6 +142,6 @@ extension Identity {
                 ("authority", application.authority), ("client ID", application.clientID),
             ]
         }
-        return facts + [("proof", displayedProof), ("from", place(session.context))]
+        return facts + [("proof", displayedProof.text), ("from", place(session.context))]
     }
 }

@@ -62,7 +62,8 @@ struct PluginNewCommand: Command {
                     permissions: file.mode)
                 try descriptor.closeAfter { _ = try descriptor.writeAll(text.utf8) }
             } catch {
-                throw CommandError("\(name)/\(file.name) can't be written: \(String(describing: error))")
+                let reason = (error as? Errno).map { ": \($0)" } ?? ""
+                throw CommandError("\(name)/\(file.name) can't be written\(reason)")
             }
         }
         if let build = template.build?.replacing(bytes: "quill", with: name) {

@@ -62,8 +62,8 @@ struct RuleDraft {
             let issuer = match.issuer, session.configuration.app(at: found.authority) == nil,
             !session.configuration.rules.contains(where: { $0.authority == found.authority && $0.clientID != nil })
         else { return nil }
-        let host = match.authority.host.displayable(limit: 255)
-        let what = "\(host) \(found.kind == nil ? "is" : "looks like") \(issuer.displayName)"
+        let what: Message =
+            "\(match.authority.host, limit: 255) \(found.kind == nil ? "is" : "looks like") \(issuer.displayName)"
         var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
         rule.kind = found.kind
         if let app = session.configuration.offeredClients(match, for: nil).first {

@@ -226,7 +226,8 @@ private struct OnlineTarget: Sendable {
     /// Whether it isn't an authority, but a plugin that finds identities on this machine.
     var isMachine: Bool { Identity.isMachine(authority: request.authority) }
     var authority: String {
-        MachineIdentity.plugin(ofAuthority: request.authority)?.foundThere ?? request.authority.displayable(limit: 255)
+        MachineIdentity.plugin(ofAuthority: request.authority)?.foundThere.text
+            ?? request.authority.displayable(limit: 255)
     }
     var clientID: String { request.clientID.displayable(limit: 100) }
 

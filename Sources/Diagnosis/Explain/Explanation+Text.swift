@@ -82,7 +82,7 @@ extension Explanation {
 
     private func facts(of identity: Identity) -> [(String, [String])] {
         var facts = [("identity", ["\(identity.name) (named by \(namedBy))"])]
-        facts.append(("proof", [identity.displayedProof]))
+        facts.append(("proof", [identity.displayedProof.text]))
         if !identity.variables.isEmpty { facts.append(("variables", [identity.variables.joined(separator: " ")])) }
         return facts
     }

@@ -151,7 +151,7 @@ struct Explanation: Sendable {
         if let identity = wanted?.identity {
             members["identity"] = [
                 "name": .string(identity.name), "namedBy": .string(namedBy),
-                "proof": .string(identity.displayedProof), "variables": JSONValue(strings: identity.variables),
+                "proof": .string(identity.displayedProof.text), "variables": JSONValue(strings: identity.variables),
             ]
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }

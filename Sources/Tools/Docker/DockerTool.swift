@@ -142,7 +142,7 @@ struct DockerConfig {
     func otherStore(than registry: String?, _ tool: String) -> [Hint] {
         let own = registry.flatMap { helpers[$0]?.string }
         guard let store = own ?? json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
-        let end = registry.map { " for \($0.displayable(limit: 200))" } ?? ""
+        let end: Message = registry.map { " for \($0, limit: 200)" } ?? ""
         let what: Message = "what docker keeps in \(store)\(end) stays there, but is no longer used"
         return registry.map { [Hint("\(what); to remove it, first", run: .logout(tool, $0))] }
             ?? [Hint("\(what); to remove it, first, for each registry", run: "\(tool) logout REGISTRY")]
@@ -160,9 +160,9 @@ struct DockerConfig {
     var otherHelpers: [ToolOverride] {
         helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
             let host = host.displayable(limit: 200)
-            let name = (helper.string ?? "").displayable(limit: 60)
             return ToolOverride(
-                part: host, isChoice: true, hint: "\(name) is still asked for \(host) (`credHelpers` in \(file))")
+                part: host, isChoice: true,
+                hint: "\(helper.string ?? "", limit: 60) is still asked for \(host) (`credHelpers` in \(file))")
         }
     }
 

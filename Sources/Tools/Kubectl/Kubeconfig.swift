@@ -1,5 +1,6 @@
 import Addresses
 import Secrets
+package import Terminal
 import YAML
 
 /// A kubeconfig, for edits of its users that leave everything else unchanged, byte for byte.
@@ -198,7 +199,7 @@ extension KubeUser {
     }
 
     /// The reason why lanyard can't replace what gets its tokens; nil if it can, or if it knows nothing of that.
-    package var obstacle: String? {
+    package var obstacle: Message? {
         guard isOfKubelogin else { return nil }
         if isMerged {
             return "what gets its tokens comes from elsewhere in the file (<<), which lanyard doesn't change"
@@ -207,16 +208,16 @@ extension KubeUser {
         guard !isOfFormerProvider else { return nil }
         guard let options else {
             let program = Self.program(source) ?? "nothing"
-            return "it runs \(program.displayable(limit: 60)), not kubelogin itself"
+            return "it runs \(program, limit: 60), not kubelogin itself"
         }
         let variables = variables
         // The value of any other variable may be a secret.
         if let other = variables.keys.sorted().first(where: {
             options.isOIDC || !Self.variables.contains($0) || variables[$0] == ""
         }) {
-            return "it sets \(other.displayable(limit: 60)) for kubelogin (env), which lanyard doesn't read"
+            return "it sets \(other, limit: 60) for kubelogin (env), which lanyard doesn't read"
         }
-        if let other = options.unknown { return "it has \(other.displayable(limit: 60)), which lanyard doesn't read" }
+        if let other = options.unknown { return "it has \(other, limit: 60), which lanyard doesn't read" }
         return options.isOIDC ? options.obstacleOfOIDC : options.obstacleOfEntra(variables["AAD_LOGIN_METHOD"])
     }
 
@@ -332,14 +333,14 @@ private struct Options {
     }
 
     /// Whether no user signs in with Microsoft's, or not so that lanyard could do it.
-    func obstacleOfEntra(_ variable: String?) -> String? {
+    func obstacleOfEntra(_ variable: String?) -> Message? {
         let way = variable ?? values["--login"]?.last ?? "devicecode"
         guard !["devicecode", "interactive", "azurecli"].contains(way) else { return nil }
         let setting = variable == nil ? "--login" : "AAD_LOGIN_METHOD is"
-        return "no user signs in with it (\(setting) \(way.displayable(limit: 60)))"
+        return "no user signs in with it (\(setting) \(way, limit: 60))"
     }
 
-    var obstacleOfOIDC: String? {
+    var obstacleOfOIDC: Message? {
         for needed in ["--oidc-issuer-url", "--oidc-client-id"] where values[needed]?.last?.isEmpty ?? true {
             return "it has no \(needed)"
         }

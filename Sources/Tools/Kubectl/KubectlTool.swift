@@ -55,7 +55,7 @@ struct KubectlSettings: ToolSettings {
     func remarks() throws(CommandError) -> [Hint] {
         var remarks: [Hint] = []
         for (file, user) in try users() where user.isOfKubelogin {
-            let name = user.name.displayable(limit: 200)
+            let name: Message = "\(user.name, limit: 200)"
             if let obstacle = user.obstacle {
                 let what: Message = "the user \(name) stays as it is: \(obstacle)"
                 remarks.append(
@@ -66,7 +66,7 @@ struct KubectlSettings: ToolSettings {
             }
         }
         for (file, user) in try users(areHidden: true) where user.isOfKubelogin {
-            let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
+            let which: Message = "\(user.name, limit: 200) of \(place.context.short(file))"
             remarks.append("the user \(which) stays as it is: kubectl uses the one in an earlier file")
         }
         return remarks

@@ -208,8 +208,7 @@ public struct TerraformProtocol: ToolProtocol {
 
     /// The note that terraform gets a token for the host; terraform itself says that the login succeeded.
     private var notKept: Message {
-        let host = arguments.last?.displayable(limit: 200) ?? ""
-        return "a rule maps https://\(host) to a token, which terraform gets; what terraform sent is not kept"
+        "a rule maps https://\(arguments.last ?? "", limit: 200) to a token, which terraform gets; what terraform sent is not kept"
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {

@@ -41,10 +41,9 @@ final class Directory: Sendable {
                     throw table.error(nil, "[[\(key)]] has an unknown key")
                 }
                 rows.append(row)
-            } catch let error as SettingsError {
-                throw error
             } catch {
-                throw table.error(nil, "[[\(key)]] is not right: \(String(describing: error))")
+                let reason = (error as? DecodingError)?.words ?? "it can't be read"
+                throw error as? SettingsError ?? table.error(nil, "[[\(key)]] is not right: \(reason)")
             }
         }
         return rows
@@ -116,6 +115,18 @@ final class Directory: Sendable {
         people.withLock { people in
             guard let index = people.firstIndex(where: { $0.username == username }) else { return }
             change(&people[index])
+        }
+    }
+}
+
+extension DecodingError {
+    /// What is wrong, and in which key.
+    fileprivate var words: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            (context.codingPath.map(\.stringValue) + [context.debugDescription]).joined(separator: ": ")
+        @unknown default: "it can't be read"
         }
     }
 }
