@@ -33,7 +33,7 @@ public struct RequestHost: Sendable, Hashable {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "[") {
             guard let close = rest.firstIndex(of: UInt8(ascii: "]")),
-                let address = IPAddress.v6(Substring(rest[..<close].dropFirst()), zoneMark: place.zoneMark)
+                let address = IPNetwork.v6(Substring(rest[..<close].dropFirst()), zoneMark: place.zoneMark)
             else { return nil }
             name = address
             rest = rest[close...].dropFirst()
@@ -105,7 +105,7 @@ public struct RequestHost: Sendable, Hashable {
                 || (1...63).contains(label.count) && label.allSatisfy(\.isLabelByte)
         }
         guard areLabels, let last = labels.last else { return false }
-        return !last.isNumeral || IPAddress.isV4(Substring(name))
+        return !last.isNumeral || IPNetwork.isV4(Substring(name))
     }
 
     private static func port(_ digits: Substring.UTF8View) -> Int? {

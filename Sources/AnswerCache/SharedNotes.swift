@@ -25,7 +25,7 @@ public struct SharedNotes: Sendable {
     /// - Parameter environment: `XDG_RUNTIME_DIR` counts if there is no `/run/user/UID`, and if it is absolute and this
     ///   user's. The session bus tells apart what is about different keyrings.
     public init(runtimeFolderOf environment: [String: String]) {
-        self.init(in: environment.sharedRuntimeFolder, of: KeyringBus.name(in: environment))
+        self.init(in: environment.sharedRuntimeFolder, of: environment.keyringBus)
     }
 
     /// Whether there is a place for notes.
@@ -36,7 +36,7 @@ public struct SharedNotes: Sendable {
     /// There they survive a restart, after which their times are meaningless.
     public init(environment: [String: String]) {
         self.init(
-            in: environment.sharedRuntimeFolder ?? environment.cacheHome, of: KeyringBus.name(in: environment))
+            in: environment.sharedRuntimeFolder ?? environment.cacheHome, of: environment.keyringBus)
     }
 
     /// Stores notes in a folder; nil stores none.

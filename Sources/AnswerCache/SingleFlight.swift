@@ -23,7 +23,7 @@ public struct SingleFlight: Sendable {
     /// - Parameter environment: `HOME`, and `XDG_CACHE_HOME` and `XDG_RUNTIME_DIR` if that names no usable folder; the
     ///   session bus.
     public init(environment: [String: String]) {
-        self.init(in: environment.lockFolders, of: KeyringBus.name(in: environment))
+        self.init(in: environment.lockFolders, of: environment.keyringBus)
     }
 
     /// Puts the lock files into the first of these folders that can be used.
@@ -138,16 +138,16 @@ package struct LockFile: ~Copyable {
     }
 }
 
-/// The session bus that an environment names, which decides whose keyring is used.
-enum KeyringBus {
-    /// Returns the same name for all environments that lead to the same bus, without asking it.
+extension [String: String] {
+    /// The name of the session bus, which decides whose keyring is used: the same for all environments that lead to the same bus,
+    /// which isn't asked.
     ///
     /// A bus is recognised by its socket, however its address is written: processes outside of the desktop may have
     /// another one, or none.
-    static func name(in environment: [String: String]) -> String {
-        var address = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+    var keyringBus: String {
+        var address = self["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         if address.isEmpty {
-            let folder = environment.ownRuntimeFolder ?? environment.sharedRuntimeFolder
+            let folder = ownRuntimeFolder ?? sharedRuntimeFolder
             address = folder.map { "unix:path=\($0)/bus" } ?? ""
         }
         let first = address.pieces(between: ";").first ?? ""

@@ -194,21 +194,18 @@ package enum SignInPrompt: String, Sendable, CaseIterable {
     fileprivate static let hint = "use one of \(allCases.map(\.rawValue).joined(separator: ", "))"
 }
 
-/// The parameters of an authorization request, for checking what tools, rules and options add to one.
-package enum AuthorizationParameters {
-    /// The protocol's own parameters, which must never be set from outside, whether or not a request has them; a plugin's
-    /// manifest has those of its authorities.
-    package static let reserved = Set(SignInParameter.allCases.map(\.wireKey)).union([
-        "claims", "client_assertion", "client_assertion_type", "client_id", "client_secret", "code",
-        "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "id_token_hint", "nonce",
-        "redirect_uri", "refresh_token", "request", "request_uri", "response_mode", "response_type", "scope", "state",
-    ])
-}
-
 /// The parameters of a user's sign-in besides authority, client and scopes, validated before anything is sent.
 ///
 /// They are passed as one value from rules and requests to the plugin.
 public struct SignInParameters: Sendable, Equatable {
+    /// The protocol's own parameters, which must never be set from outside, whether or not a request has them; a plugin's
+    /// manifest has those of its authorities.
+    private static let reserved = Set(SignInParameter.allCases.map(\.wireKey)).union([
+        "claims", "client_assertion", "client_assertion_type", "client_id", "client_secret", "code",
+        "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "id_token_hint", "nonce",
+        "redirect_uri", "refresh_token", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+    ])
+
     /// The highest number of additional parameters in a request.
     static let mostParameters = 32
 
@@ -300,7 +297,7 @@ public struct SignInParameters: Sendable, Equatable {
                     throw parameter.error("\(name)=\(value)")
                 }
                 // A plugin refuses these, too, but here the error can point to the line of the rule.
-                guard !AuthorizationParameters.reserved.contains(name.lowercased()) else { throw .reserved(name) }
+                guard !Self.reserved.contains(name.lowercased()) else { throw .reserved(name) }
             }
             queryParameters = all
         default: throw parameter.error(value.texts.joined(separator: ", "))

@@ -74,7 +74,7 @@ public enum Lanyard {
     private static func finish(
         _ context: CommandContext, refusal: [UInt8] = [], _ body: sending @escaping () async -> Int32
     ) -> Never {
-        if let failure = ProcessLimits.failure {
+        if let failure = CommandContext.lackOfResources {
             context.console.write(refusal)
             context.console.report(failure)
             leave(failure.status.rawValue, context)

@@ -51,7 +51,7 @@ package struct FileStatus: Sendable {
     package func grants(_ permissions: mode_t) -> Bool { status.st_mode & permissions != 0 }
 
     /// Whether it is this user's or root's, so nobody else can give others permissions.
-    package var isOwnOrRoots: Bool { isOwn || owner == 0 || UserNamespace.stands(owner, for: self) }
+    package var isOwnOrRoots: Bool { isOwn || owner == 0 || standsForRoots }
 
     /// Whether somebody besides root, its owner and this user may write to it.
     ///
@@ -89,8 +89,8 @@ package struct FileStatus: Sendable {
     }
 }
 
-/// A user namespace (user_namespaces(7)): the container that a user runs without being root.
-private enum UserNamespace {
+// A user namespace (user_namespaces(7)): the container that a user runs without being root.
+extension FileStatus {
     /// The user that files belong to whose owner doesn't exist here.
     private static let nobody: uid_t = {
         let text = try? OpenFile("/proc/sys/kernel/overflowuid").contents(atMost: 32)
@@ -111,22 +111,20 @@ private enum UserNamespace {
         }
     }()
 
-    /// Whether an owner stands for root: nobody, of something that nobody else may write to, where root doesn't exist.
-    static func stands(_ owner: uid_t, for status: FileStatus) -> Bool {
-        owner == nobody && lacksRoot
-            && (!status.grants(S_IWGRP | S_IWOTH) || status.isFolder && status.grants(S_ISVTX))
+    /// Whether the owner stands for root: nobody, of something that nobody else may write to, where root doesn't exist.
+    private var standsForRoots: Bool {
+        owner == Self.nobody && Self.lacksRoot && (!grants(S_IWGRP | S_IWOTH) || isFolder && grants(S_ISVTX))
     }
 }
 
-/// Reads symbolic links.
-package enum SymbolicLink {
-    /// Returns the target of a link.
+extension FileStatus {
+    /// Returns the target of a symbolic link.
     ///
     /// - Parameters:
     ///   - path: The path of the link, which may be in `/proc`.
     ///   - folder: The descriptor of the folder for a relative path; by default the working directory.
     /// - Returns: The target; nil, with `errno` set, if it isn't a link or can't be read.
-    package static func target(of path: String, in folder: Int32 = AT_FDCWD) -> String? {
+    package static func linkTarget(of path: String, in folder: Int32 = AT_FDCWD) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(folder, path, &buffer, buffer.count)
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil

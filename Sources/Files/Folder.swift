@@ -133,7 +133,7 @@ package struct Folder: ~Copyable, Sendable {
 
     /// Creates a symbolic link, replacing any entry with this name; does nothing if the link already has this target.
     package func link(_ name: String, to target: String) throws(FileError) {
-        guard SymbolicLink.target(of: name, in: descriptor) != target else { return }
+        guard FileStatus.linkTarget(of: name, in: descriptor) != target else { return }
         let draft = ".\(name).\(getpid())"
         remove(draft)
         guard symlinkat(target, descriptor, draft) == 0 else { throw .last }

@@ -53,7 +53,7 @@ struct SettingsWatch {
             while inotify_add_watch(descriptor, folder, Self.events) < 0, folder != "/", folder != "." {
                 folder = FileTrust.parent(of: folder)
             }
-            guard let target = SymbolicLink.target(of: path) else { return }
+            guard let target = FileStatus.linkTarget(of: path) else { return }
             path = target.hasPrefix("/") ? target : "\(FileTrust.parent(of: path))/\(target)"
         }
     }

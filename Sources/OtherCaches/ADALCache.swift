@@ -78,16 +78,13 @@ private struct ADALEntry {
 
     /// When the tokens were issued.
     private var issued: Int? {
-        guard let end = text("expiresOn").flatMap({ LocalTime.seconds($0) }) else { return nil }
+        guard let end = text("expiresOn").flatMap({ Self.seconds($0) }) else { return nil }
         let (start, isAbsurd) = end.subtractingReportingOverflow(entry["expiresIn"]?.wholeNumber ?? 0)
         return isAbsurd ? nil : start
     }
-}
 
-/// Parses times as Python prints them, in the machine's local time.
-enum LocalTime {
-    /// Returns the seconds since 1970 of `YYYY-MM-DD HH:MM:SS[.ffffff]`; nil for anything else.
-    static func seconds(_ text: String) -> Int? {
+    /// Parses a time as Python prints it, in the machine's local time: the seconds since 1970 of `YYYY-MM-DD HH:MM:SS[.ffffff]`; nil for anything else.
+    private static func seconds(_ text: String) -> Int? {
         let parts = text.pieces(between: " ")
         guard parts.count == 2 else { return nil }
         let days = parts[0].pieces(between: "-").map { Int32($0) }

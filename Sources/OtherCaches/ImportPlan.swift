@@ -101,7 +101,7 @@ private struct ImportFilter {
         self.families = families
         // An imported record replaces its twin under the twin's host, so a malformed record can't be a twin.
         twins = Dictionary(
-            stored.filter(RecordShape.accepts).map {
+            stored.filter(\.isOfRightShape).map {
                 ($0.itemKey(at: rules.environment($0.environment)?.first ?? $0.environment), $0)
             }
         ) { one, other in (one.moment ?? 0) >= (other.moment ?? 0) ? one : other }
@@ -126,7 +126,7 @@ private struct ImportFilter {
     }
 
     private func objection(to record: CredentialRecord) -> SkipReason? {
-        guard RecordShape.accepts(record) else { return .malformed }
+        guard record.isOfRightShape else { return .malformed }
         switch record {
         case .accessToken(let token):
             if token.homeAccountID == nil { return .ownerless }
@@ -179,21 +179,13 @@ public struct ImportRules: Sendable {
     }
 }
 
-/// The limits for imported records, which plugins receive as lines and whose parts become attributes in the keyring.
-enum RecordShape {
-    private static let longestSecret = 32 << 10
-    private static let longestName = 512
-    private static let longestTarget = 16 << 10
-
-    /// Whether every part of the record is valid.
-    static func accepts(_ record: CredentialRecord) -> Bool {
+extension CredentialRecord {
+    /// Whether every part of an imported record is valid: plugins receive them as lines, and they become attributes in the keyring.
+    var isOfRightShape: Bool {
         // No other program has what a token was exchanged for.
-        guard record.kind != .exchanged, record.isPlain else { return false }
-        let texts = record.texts
-        return texts.tokens.allSatisfy { fits($0, longestSecret) }
-            && texts.targets.allSatisfy { fits($0, longestTarget) }
-            && (texts.names + texts.titles).allSatisfy { fits($0, longestName) }
+        guard kind != .exchanged, isPlain else { return false }
+        return texts.tokens.allSatisfy { $0.utf8.count <= 32 << 10 }
+            && texts.targets.allSatisfy { $0.utf8.count <= 16 << 10 }
+            && (texts.names + texts.titles).allSatisfy { $0.utf8.count <= 512 }
     }
-
-    private static func fits(_ text: String, _ limit: Int) -> Bool { text.utf8.count <= limit }
 }

@@ -35,7 +35,7 @@ public enum PluginMain {
 
     /// Serves one request on these descriptors.
     static func serve(_ plugin: any AuthorityPlugin, input: FileDescriptor, output: FileDescriptor) async -> Int32 {
-        let blocks = BlockReader.blocks(of: input)
+        let blocks = StreamConversation.blocks(of: input)
         let conversation = StreamConversation(output: output)
         var first = blocks.makeAsyncIterator()
         guard let block = await first.next() else { return 1 }

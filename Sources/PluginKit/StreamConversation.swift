@@ -88,8 +88,9 @@ actor StreamConversation: Conversation {
     }
 }
 
-/// Reads messages from a pipe on a separate thread, so that waiting for the host never blocks the plugin's work.
-enum BlockReader {
+extension StreamConversation {
+    /// Reads messages from a pipe on a separate thread, so that waiting for the host never blocks the plugin's work.
+    ///
     /// Returns the messages as they arrive, without empty ones; the stream ends at the end of the input, or at
     /// malformed input.
     static func blocks(of input: FileDescriptor) -> AsyncStream<Attributes> {

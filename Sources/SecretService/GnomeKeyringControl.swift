@@ -166,7 +166,7 @@ private struct ListeningSocket {
     func isHeld(by process: Int32) -> Bool? {
         let folder = "/proc/\(process)/fd"
         guard let names = (try? Folder(folder))?.names(atMost: 65_536) else { return nil }
-        let held = Set(names.compactMap { SymbolicLink.target(of: "\(folder)/\($0)") })
+        let held = Set(names.compactMap { FileStatus.linkTarget(of: "\(folder)/\($0)") })
         return inodes.allSatisfy { held.contains("socket:[\($0)]") }
     }
 }

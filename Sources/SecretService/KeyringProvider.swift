@@ -9,7 +9,7 @@ public struct KeyringProvider: Sendable, Equatable {
 
     /// The path of its program, which an update may have replaced since; nil if that can't be found out.
     public var program: String? {
-        let path = SymbolicLink.target(of: "/proc/\(processID)/exe")
+        let path = FileStatus.linkTarget(of: "/proc/\(processID)/exe")
         return path.map { $0.hasSuffix(Self.replaced) ? String($0.dropLast(Self.replaced.count)) : $0 }
     }
 

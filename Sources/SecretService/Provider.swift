@@ -71,13 +71,12 @@ final class Provider: Sendable {
     }
 }
 
-/// libsecret and the GLib that comes with it, which are loaded when a keyring is first needed.
-enum SecretLibrary {
+extension Provider {
     // GLib would write messages to stderr that are in the returned errors anyway; stderr is for the user.
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
-    /// Loads the library unless it is loaded already.
-    static func open() throws(KeyringError) {
+    /// Loads libsecret, and the GLib that comes with it, unless they are loaded already.
+    static func openLibrary() throws(KeyringError) {
         if let problem = lanyard_secret_open() {
             throw KeyringError(.noLibrary, detail: String(cString: problem))
         }

@@ -167,7 +167,7 @@ public final class SecretServiceKeyring: Keyring {
 
     private func prepare() throws(KeyringError) {
         try environment.check()
-        try SecretLibrary.open()
+        try Provider.openLibrary()
     }
 
     private func provider(_ watchdog: borrowing Watchdog) throws(KeyringError) -> Provider {

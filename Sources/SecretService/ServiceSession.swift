@@ -69,7 +69,7 @@ final class ServiceSession: KeyringSession {
         try watchdog.succeeding {
             secret_service_search_for_dbus_paths_finish(service, reply.result, &unlocked, &locked, $1)
         }
-        return (TextList.consume(unlocked), TextList.consume(locked))
+        return ([String](consuming: unlocked), [String](consuming: locked))
     }
 
     /// Reads secrets in one call; if none of them can be read, in a new session, too.
@@ -88,7 +88,7 @@ final class ServiceSession: KeyringSession {
     }
 
     private func loaded(_ paths: [String]) throws(KeyringError) -> [String: [UInt8]] {
-        let table = try TextList.with(paths) { list throws(KeyringError) in
+        let table = try paths.withCList { list throws(KeyringError) in
             do throws(KeyringError) {
                 return try watchdog.calling {
                     secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)

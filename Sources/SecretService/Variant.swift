@@ -139,25 +139,24 @@ struct SecretContent: ~Copyable {
     deinit { secret_value_unref(UnsafeMutableRawPointer(pointer)) }
 }
 
-/// Converts libsecret's null-terminated lists of strings.
-enum TextList {
+// libsecret's null-terminated lists of strings.
+extension [String] {
     /// Passes a temporary copy of the strings to the body.
-    static func with<Result>(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(KeyringError) -> Result
+    func withCList<Result>(
+        _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(KeyringError) -> Result
     ) throws(KeyringError) -> Result {
-        let copies = texts.map { g_strdup($0) }
+        let copies = map { g_strdup($0) }
         defer { for copy in copies { g_free(copy) } }
         var list = copies.map { UnsafePointer($0) } + [nil]
         return try body(&list)
     }
 
     /// Copies a list and frees it; nil becomes an empty list.
-    static func consume(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String] {
-        guard let list else { return [] }
+    init(consuming list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+        self.init()
+        guard let list else { return }
         defer { g_strfreev(list) }
-        var texts: [String] = []
-        while let text = list[texts.count] { texts.append(String(cString: text)) }
-        return texts
+        while let text = list[count] { append(String(cString: text)) }
     }
 }
 

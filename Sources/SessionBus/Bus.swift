@@ -22,8 +22,8 @@ package final class Bus: Sendable {
     package init(at address: String, within limit: Duration) async throws(BusError) {
         let sockets = Self.sockets(in: address)
         guard !sockets.isEmpty else { throw BusError(.noBus, detail: "its address names no socket of this machine") }
-        try Library.open()
-        let found = try await Waiting.run(within: limit) { cancellable throws(BusError) in
+        try Self.openLibrary()
+        let found = try await Self.run(within: limit) { cancellable throws(BusError) in
             try failing(as: .noBus) { error in
                 g_dbus_connection_new_for_address_sync(
                     sockets,
@@ -61,7 +61,7 @@ package final class Bus: Sendable {
             throw BusError(.broken, detail: "an argument holds a NUL")
         }
         let connection = Held(pointer: connection)
-        return try await Waiting.run(within: limit) { cancellable throws(BusError) in
+        return try await Self.run(within: limit) { cancellable throws(BusError) in
             let reply = try failing(as: .broken) { error in
                 var values = arguments.map { g_variant_new_string($0) }
                 let tuple = g_variant_new_tuple(&values, gsize(values.count))
@@ -114,23 +114,23 @@ struct Held: @unchecked Sendable {
     let pointer: OpaquePointer
 }
 
-/// The GIO library, loaded on first use.
-private enum Library {
+extension Bus {
     // Otherwise GLib would write errors to stderr that it also returns.
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
-    static func open() throws(BusError) {
+    /// Loads GIO unless it is loaded already.
+    private static func openLibrary() throws(BusError) {
         if let problem = lanyard_bus_open() { throw BusError(.noLibrary, detail: String(cString: problem)) }
         _ = silence
     }
 }
 
-/// Runs blocking calls on separate threads, each with a time limit.
-enum Waiting {
+// Blocking calls on separate threads, each with a time limit.
+extension Bus {
     private static let threads = DispatchQueue(label: "lanyard.session-bus", attributes: .concurrent)
 
     /// Runs a call, which fails when the time limit expires or the task is cancelled.
-    static func run<Value: Sendable>(
+    private static func run<Value: Sendable>(
         within limit: Duration?, _ body: @escaping @Sendable (OpaquePointer) throws(BusError) -> Value
     ) async throws(BusError) -> Value {
         let stop = Stop()

@@ -157,7 +157,7 @@ public struct SettingsText: Sendable {
     public static func target(of path: String) -> String {
         var current = path
         for _ in 0..<40 {
-            guard let next = SymbolicLink.target(of: current) else { break }
+            guard let next = FileStatus.linkTarget(of: current) else { break }
             current = next.hasPrefix("/") ? next : "\(FileTrust.parent(of: current))/\(next)"
         }
         return current

@@ -198,10 +198,9 @@ extension Duration {
     }
 }
 
-/// The width of the terminal behind stdout.
-package enum OutputWidth {
-    /// The number of columns; nil if stdout is not a terminal, and its reader wants whole lines.
-    package static var ofTerminal: Int? {
+extension Console {
+    /// The number of columns of the terminal behind stdout; nil if stdout is not a terminal, and its reader wants whole lines.
+    package static var columns: Int? {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col >= 40

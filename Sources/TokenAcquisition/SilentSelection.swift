@@ -211,7 +211,7 @@ extension GrantedRecord {
     /// From when on it is renewed ahead of time, in seconds since 1970: in the last quarter of its life, or earlier if the authority
     /// wants that; nil if it has no end.
     fileprivate var aheadOn: Int? {
-        let quarter = expiresOn.map { LastQuarter.start(from: cachedAt, to: $0) }
+        let quarter = expiresOn.map { SilentSelection.lastQuarter(from: cachedAt, to: $0) }
         return [quarter, refreshOn].compactMap(\.self).min()
     }
 }
@@ -233,19 +233,19 @@ public enum RenewalTiming: String, Sendable {
     case ahead
 }
 
-/// The last quarter of a token's lifetime, in which it is renewed although it can still be handed out.
-enum LastQuarter {
+extension SilentSelection {
     /// The lifetime in seconds from which its last quarter is long enough.
     private static let longLife = 2400
 
-    /// Returns when the last quarter begins, in seconds since 1970.
+    /// Returns when the last quarter of a token's lifetime begins, in seconds since 1970: it is renewed then although it can
+    /// still be handed out.
     ///
     /// For a short lifetime, of whose last quarter little remains before the token is no longer handed out, it is the
     /// last quarter of the time for which the token is handed out.
-    static func start(from cachedAt: Int, to expiresOn: Int) -> Int {
+    static func lastQuarter(from cachedAt: Int, to expiresOn: Int) -> Int {
         let life = max(expiresOn - cachedAt, 0)
         if life >= longLife { return expiresOn - life / 4 }
-        let usable = max(life - SilentSelection.expiryBuffer, 0)
-        return expiresOn - SilentSelection.expiryBuffer - usable / 4
+        let usable = max(life - expiryBuffer, 0)
+        return expiresOn - expiryBuffer - usable / 4
     }
 }

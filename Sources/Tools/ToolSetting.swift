@@ -285,7 +285,7 @@ extension ToolSetting {
 
     /// The target of the link; empty if it isn't a link, nil if there is no file.
     private var target: String? {
-        if let target = SymbolicLink.target(of: file) { return target }
+        if let target = FileStatus.linkTarget(of: file) { return target }
         return errno == ENOENT || errno == ENOTDIR ? nil : ""
     }
 

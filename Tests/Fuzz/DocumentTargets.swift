@@ -42,7 +42,7 @@ extension FuzzTarget {
                 now: 1_800_000_000)
             let plan = ImportPlan(cache.records, stored: stored, rules: rules)
             try require(plan.entries.count == cache.records.count, "a record is lost, or is there twice")
-            try require(plan.imported.allSatisfy(RecordShape.accepts), "a record of a wrong shape is taken")
+            try require(plan.imported.allSatisfy(\.isOfRightShape), "a record of a wrong shape is taken")
         }
         let written = UnifiedCache(cache.records).json()
         let again = UnifiedCache(json: written)

@@ -33,7 +33,7 @@ struct Wire {
             try toPlugin.writeEnd.close()
         }
         var wire = Wire()
-        for await block in BlockReader.blocks(of: fromPlugin.readEnd) { wire.read(block) }
+        for await block in StreamConversation.blocks(of: fromPlugin.readEnd) { wire.read(block) }
         await serving.value
         if pause == nil { try toPlugin.writeEnd.close() }
         return wire

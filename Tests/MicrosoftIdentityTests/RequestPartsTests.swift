@@ -54,11 +54,11 @@ struct RequestPartsTests {
             : [vector.text("challenge"), vector.text("client_claims")]
         if vector.expect["error"] != nil {
             #expect(throws: ParameterError.notAnObject) {
-                try ClaimsParameter.merge(claims, capabilities: vector.texts("capabilities"))
+                try ClaimsRequest.parameter(claims, capabilities: vector.texts("capabilities"))
             }
             return
         }
-        let merged = try ClaimsParameter.merge(claims, capabilities: vector.texts("capabilities"))
+        let merged = try ClaimsRequest.parameter(claims, capabilities: vector.texts("capabilities"))
         #expect(merged.flatMap { JSONValue(bytes: $0.utf8) } ?? .null == vector.expect["claims"] ?? .null)
     }
 

@@ -82,7 +82,7 @@ struct AnswerTests {
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
     func `HTTP's dates are read in all three forms`(_ text: String) {
-        #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
+        #expect(Date.http(text) == Date(timeIntervalSince1970: 784_111_777))
     }
 
     @Test(arguments: [
@@ -90,12 +90,12 @@ struct AnswerTests {
         "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "06 Nov 1994 08:49:37",
     ])
     func `what is no date of HTTP's is none`(_ text: String) {
-        #expect(HTTPDate.parse(text) == nil)
+        #expect(Date.http(text) == nil)
     }
 
     @Test func `a year of two digits is of this century unless it is more than 50 years ahead`() throws {
-        let date = try #require(HTTPDate.parse("Saturday, 07-Nov-26 08:49:37 GMT"))
-        #expect(date == HTTPDate.parse("Sat, 07 Nov 2026 08:49:37 GMT"))
+        let date = try #require(Date.http("Saturday, 07-Nov-26 08:49:37 GMT"))
+        #expect(date == Date.http("Sat, 07 Nov 2026 08:49:37 GMT"))
     }
 
     @Test(

@@ -47,7 +47,7 @@ private struct FakeHost {
             try? output.close()
             return status
         }
-        blocks = BlockReader.blocks(of: fromPlugin.readEnd)
+        blocks = StreamConversation.blocks(of: fromPlugin.readEnd)
     }
 
     func send(_ text: String) throws { _ = try toPlugin.writeEnd.writeAll(text.utf8) }

@@ -295,7 +295,7 @@ struct MatchTests {
         ("a*b*c", "acb", false), ("ab", "ab", true), ("ab", "abc", false), ("*", "", true), ("a*a", "a", false),
     ])
     func `globs`(_ pattern: String, _ text: String, _ matches: Bool) {
-        #expect(Glob.matches(pattern, text) == matches)
+        #expect(text.matches(glob: pattern) == matches)
     }
 }
 

@@ -144,7 +144,7 @@ struct IssuerTraits: Sendable {
             accountKind = "Google"
             // Without this, there is no refresh token.
             parameters = [("access_type", "offline")]
-        case let host where CustomerTenant.isHost(host): accepts = CustomerTenant.isIssuer
+        case let host where Self.isCustomerTenant(host): accepts = Self.isIssuerOfCustomerTenant
         default: if authority.segments.map({ $0.lowercased() }) == ["adfs"] { adfs() }
         }
     }
@@ -169,18 +169,18 @@ struct IssuerTraits: Sendable {
     }
 }
 
-/// Entra External ID: its documents name an issuer by the tenant's ID, however the authority names the tenant.
-enum CustomerTenant {
+// Entra External ID: its documents name an issuer by the tenant's ID, however the authority names the tenant.
+extension IssuerTraits {
     private static let domain = "ciamlogin.com"
 
     /// Whether a host is a tenant's own.
-    static func isHost(_ host: String) -> Bool {
+    private static func isCustomerTenant(_ host: String) -> Bool {
         host.cut(at: ".").map { label, rest in !label.isEmpty && rest.isSame(as: domain) } ?? false
     }
 
     /// Whether a text is `https://ID.ciamlogin.com/ID/v2.0`.
-    static func isIssuer(_ text: String) -> Bool {
-        guard let address = StrictURL(https: text), isHost(address.hostText),
+    private static func isIssuerOfCustomerTenant(_ text: String) -> Bool {
+        guard let address = StrictURL(https: text), isCustomerTenant(address.hostText),
             let tenant = address.segments.first, tenant.isUUID
         else { return false }
         return address.hostText == "\(tenant.lowercased()).\(domain)" && address.segments.dropFirst() == ["v2.0"]

@@ -19,7 +19,7 @@ extension Session {
         let console = context.console
         if inJSON { return console.print(json: .array(known.byUse.map { $0.json(among: known) })) }
         guard !known.byUse.isEmpty else { return console.note("nobody is signed in") }
-        for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
+        for line in AccountTable(known).lines(width: Console.columns) { console.print(line) }
         guard withClaims else { return }
         for account in known.byUse {
             for token in account.idTokens {
@@ -28,11 +28,11 @@ extension Session {
                 let owner = "\(account.account.displayName) at \(token.environment.displayable(limit: 255))"
                 console.print("")
                 console.print("ID token of \(owner), app \(app.displayable(limit: 100)):")
-                for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print("  \(line)") }
+                for line in decoded.lines(columns: Console.columns) { console.print("  \(line)") }
                 let told = token.userInfo.flatMap { JSONValue(bytes: $0.utf8) }?.members
                 guard let told else { continue }
                 console.print("UserInfo of \(owner):")
-                for line in DecodedToken(claims: told, now: context.now).lines(columns: OutputWidth.ofTerminal) {
+                for line in DecodedToken(claims: told, now: context.now).lines(columns: Console.columns) {
                     console.print("  \(line)")
                 }
             }

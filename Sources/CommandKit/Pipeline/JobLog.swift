@@ -64,7 +64,7 @@ struct JobLog: Sendable {
 
     /// Returns the name of a process's program; nil if that isn't known.
     private static func program(_ process: pid_t) -> Substring? {
-        SymbolicLink.target(of: "/proc/\(process)/exe")?.pieces(between: "/").last
+        FileStatus.linkTarget(of: "/proc/\(process)/exe")?.pieces(between: "/").last
     }
 }
 

@@ -40,7 +40,7 @@ package struct CommandContext: Sendable {
         return CommandContext(
             environment: environment, console: console, input: .standardInput,
             arguments: Array(CommandLine.arguments.dropFirst()),
-            executable: SymbolicLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0],
+            executable: FileStatus.linkTarget(of: "/proc/self/exe") ?? CommandLine.arguments[0],
             keyring: keyring(environment), clock: { time(nil) })
     }
 
@@ -143,8 +143,8 @@ package struct InstalledFiles: Sendable {
     }
 }
 
-/// What the system grants this process, without which libraries hang or abort instead of failing.
-package enum ProcessLimits {
+// What the system grants this process, without which libraries hang or abort instead of failing.
+extension CommandContext {
     /// The threads that GLib, Swift and Dispatch start at least.
     private static let threads: Int32 = 4
     /// The files that are open at the same time.
@@ -153,7 +153,7 @@ package enum ProcessLimits {
     /// The reason why nothing can be done that needs threads or programs; nil if there is none.
     ///
     /// A cached answer needs neither, and so isn't checked for.
-    package static let failure: CommandError? = {
+    package static let lackOfResources: CommandError? = {
         switch -lanyard_check_resources(threads, files) {
         case 0: return missingProcesses
         case EAGAIN:

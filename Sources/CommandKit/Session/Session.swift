@@ -53,7 +53,7 @@ package final class Session: Sendable {
         _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init(),
         isToBeWritten: Bool = false
     ) throws(CommandError) {
-        if let failure = ProcessLimits.failure { throw failure }
+        if let failure = CommandContext.lackOfResources { throw failure }
         self.context = context
         self.scope = scope
         var configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)

@@ -31,7 +31,7 @@ package struct ToolList {
                 text(of: tool),
             ])
         }
-        return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)
+        return Table(rows).wrapped(columns: Console.columns, indent: 0)
     }
 
     private func text(of tool: ToolSetup) -> String {

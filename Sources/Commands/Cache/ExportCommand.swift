@@ -65,7 +65,7 @@ struct ExportCommand: Command {
                 """)
         }
         if output == nil, console.output.isFileOpenToOthers {
-            let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
+            let file = FileStatus.linkTarget(of: "/proc/self/fd/\(console.output.rawValue)")
             console.note(Hint("others can read the output file; make it private", run: "chmod 600\(last: file)"))
         }
     }

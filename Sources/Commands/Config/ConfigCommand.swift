@@ -38,7 +38,7 @@ struct ConfigListCommand: Command {
         }
         let options = try Configuration.pluginOptions(in: context)
         let table = Table([["KEY", "VALUE", "FROM"]] + rows + options)
-        for line in table.wrapped(columns: OutputWidth.ofTerminal, indent: 0) { console.print(line) }
+        for line in table.wrapped(columns: Console.columns, indent: 0) { console.print(line) }
     }
 }
 

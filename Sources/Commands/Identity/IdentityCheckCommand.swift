@@ -56,7 +56,7 @@ struct IdentityCheckCommand: Command {
         let report = IdentityReport(identity: identity, name: name, token: token, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
-        for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+        for line in report.lines(columns: Console.columns) { console.print(line) }
     }
 
     private func request(_ session: Session) throws(CommandError) -> TokenRequest {

@@ -124,7 +124,7 @@ struct IdentityListCommand: Command {
         guard !json else {
             return console.print(json: .array(identities.map(\.json)))
         }
-        let columns = OutputWidth.ofTerminal
+        let columns = Console.columns
         for identity in identities {
             let isDefault = identity.name == session.configuration.defaultIdentity
             console.print(identity.name + (isDefault ? " (the default)" : ""))

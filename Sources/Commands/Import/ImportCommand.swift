@@ -116,7 +116,7 @@ struct ImportCommand: Command {
         if json {
             console.print(json: report.json)
         } else {
-            for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+            for line in report.lines(columns: Console.columns) { console.print(line) }
         }
         console.note(Hint(summary(report)))
         for note in findings.notes { console.note(Hint(note)) }

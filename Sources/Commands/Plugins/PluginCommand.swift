@@ -35,7 +35,7 @@ struct PluginListCommand: Command {
             context.console.print(json: registry.json)
             return
         }
-        let columns = OutputWidth.ofTerminal
+        let columns = Console.columns
         for plugin in registry.plugins {
             let head = "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())"
             context.console.print(head.wrapped(columns: columns, indent: 4, from: 0))
@@ -179,7 +179,7 @@ struct PluginCheckCommand: Command {
             for trial in trials {
                 context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
                 guard let fault = trial.fault else { continue }
-                context.console.print("      -> \(fault.wrapped(columns: OutputWidth.ofTerminal, indent: 9))")
+                context.console.print("      -> \(fault.wrapped(columns: Console.columns, indent: 9))")
                 for line in trial.evidence { context.console.print("         \(line.displayable(limit: 400))") }
             }
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"

@@ -123,7 +123,7 @@ struct RuleListCommand: Command {
             console.note(.addingRule(after: "there are no rules; "))
             return
         }
-        let columns = OutputWidth.ofTerminal
+        let columns = Console.columns
         for rule in rules {
             console.print(rule.pattern.text.displayable(limit: 500))
             let table = Table(rule.facts(session).map { [$0, $1] }, atLeast: [9])

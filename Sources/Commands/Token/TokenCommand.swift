@@ -118,7 +118,7 @@ struct TokenCommand: TokenNamingCommand {
             return console.print(json: .object(members))
         }
         let parts = [(nil, decoded), ("ID token", identity), ("UserInfo", told)].compactMap { title, part in
-            part.map { (title, $0.lines(columns: OutputWidth.ofTerminal)) }
+            part.map { (title, $0.lines(columns: Console.columns)) }
         }
         for (index, (title, lines)) in parts.enumerated() {
             if index > 0 { console.print("") }

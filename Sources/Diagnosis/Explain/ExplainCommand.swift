@@ -46,7 +46,7 @@ package struct ExplainCommand: Command {
         if json {
             console.print(explanation.json.encoded(pretty: true))
         } else {
-            for line in explanation.lines(columns: OutputWidth.ofTerminal, all: all) { console.print(line) }
+            for line in explanation.lines(columns: Console.columns, all: all) { console.print(line) }
         }
     }
 

@@ -63,7 +63,7 @@ package struct StatusCommand: Command {
         if json {
             console.print(json: status.json)
         } else {
-            for line in status.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+            for line in status.lines(columns: Console.columns) { console.print(line) }
             for note in status.notes { console.note(note) }
             for hint in status.hints { console.hint(hint) }
         }

@@ -50,7 +50,7 @@ struct AuthoritySession: Sendable {
             }
             // Continuous access evaluation; B2C's policies don't support it.
             let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
-            claims = try ClaimsParameter.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
+            claims = try ClaimsRequest.parameter([wanted], capabilities: isHeeded ? ["CP1"] : [])
         } catch {
             throw error.pluginError
         }

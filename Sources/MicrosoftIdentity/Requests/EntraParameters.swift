@@ -62,12 +62,9 @@ package enum Scopes {
     }
 }
 
-/// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
-package enum ClaimsParameter {
-    /// The size limit of claims, in bytes.
-    static let longest = 65_536
-
-    /// Merges claims, with later ones taking precedence, and adds the capabilities.
+extension ClaimsRequest {
+    /// Returns the `claims` parameter (OpenID Connect Core 1.0, 5.5): claims, with later ones taking precedence, and the client's
+    /// capabilities.
     ///
     /// - Parameters:
     ///   - claims: JSON objects; nil and empty ones are ignored.
@@ -75,10 +72,10 @@ package enum ClaimsParameter {
     /// - Returns: JSON, or nil if there is nothing to send.
     /// - Throws: `ParameterError.notAnObject` if a text isn't a JSON object, for example because it is still
     ///   base64-encoded.
-    package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ParameterError) -> String? {
+    package static func parameter(_ claims: [String?], capabilities: [String] = []) throws(ParameterError) -> String? {
         var merged: JSONValue?
         for case .some(let text) in claims where !text.isEmpty {
-            guard let value = JSONValue(bytes: text.utf8, atMost: longest), value.members != nil else {
+            guard let value = JSONValue(bytes: text.utf8, atMost: 65_536), value.members != nil else {
                 throw .notAnObject
             }
             merged = merged?.merging(value) ?? value

@@ -17,9 +17,9 @@ package struct AuthorizationRequest: Sendable {
     let responseMode: ResponseMode
     let proofKey = ProofKey()
     /// Binds the response to this request.
-    let state = RandomText.urlSafe()
+    let state = Base64URL.random()
     /// Binds the ID token to this request: the digest of a secret that is never sent.
-    let nonce = SHA256.hash(data: Data(RandomText.urlSafe().utf8)).hexadecimal
+    let nonce = SHA256.hash(data: Data(Base64URL.random().utf8)).hexadecimal
 
     /// Returns the URL of the page to open: the client's request, with additional parameters after all others.
     func url(for client: OAuthClient, at endpoint: String, _ parameters: [FormEncoding.Field]) -> String {
@@ -90,7 +90,7 @@ struct ProofKey: Sendable, Equatable {
     /// The method's name in requests.
     static let method = "S256"
     /// The code verifier: 43 unreserved characters that encode 32 random bytes.
-    var verifier = RandomText.urlSafe()
+    var verifier = Base64URL.random()
 
     /// The code challenge, which the browser sends (RFC 7636, 4.2).
     var challenge: String {
@@ -98,11 +98,10 @@ struct ProofKey: Sendable, Equatable {
     }
 }
 
-/// Unguessable text.
-enum RandomText {
-    /// Returns 43 URL-safe characters that encode 32 bytes from the system's random number generator.
-    static func urlSafe() -> String {
+extension Base64URL {
+    /// Returns unguessable text: 43 URL-safe characters that encode 32 bytes from the system's random number generator.
+    static func random() -> String {
         var generator = SystemRandomNumberGenerator()
-        return Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 }

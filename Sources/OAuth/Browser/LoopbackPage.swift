@@ -121,7 +121,7 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         ("content-type", "text/html; charset=utf-8"),
         (
             "content-security-policy",
-            "default-src 'none'; style-src 'sha256-\(LoopbackStyle.digest)'; img-src data:; base-uri 'none'; "
+            "default-src 'none'; style-src 'sha256-\(styleDigest)'; img-src data:; base-uri 'none'; "
                 + "form-action 'none'; frame-ancestors 'none'"
         ),
         ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
@@ -138,8 +138,8 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <title>\(title.htmlEscaped) · lanyard</title>
-        <link rel="icon" href="\(LoopbackStyle.icon)">
-        <style>\(LoopbackStyle.text)</style>
+        <link rel="icon" href="\(Self.icon)">
+        <style>\(Self.style)</style>
         </head>
         <body>
         <main>
@@ -169,18 +169,17 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
     }
 }
 
-/// The style of the loopback port's pages.
-enum LoopbackStyle {
+extension LoopbackPage {
     /// lanyard's logo, for the browser tab.
     static let icon =
         "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
         + "%3Cpath d='M3.4 12.6a6.5 6.5 0 1 1 9.2 0' fill='none' stroke='%231a5fb4' stroke-width='3'/%3E%3C/svg%3E"
 
     /// The digest that the pages' content security policy allows the style by.
-    static let digest = Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    static let styleDigest = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
 
     /// The style sheet; every pair of colours has a contrast of more than 7:1 (WCAG 2.2, 1.4.6).
-    static let text = """
+    static let style = """
         :root{color-scheme:light dark;--ground:#f3f1ec;--card:#fff;--ink:#1d2230;--soft:#474e5d;--line:#d5d3cc;
         --accent:#1a5fb4;--box:#f6f5f1;--done:#0b5a2b;--stopped:#8a1c1c;--wait:#3d444d}
         *{box-sizing:border-box}

@@ -17,7 +17,7 @@ extension HTTPAnswer {
     package var text: String? { String(validating: body, as: UTF8.self) }
 
     /// The time of the answer, by the authority's clock.
-    var date: Date? { first("date").flatMap(HTTPDate.parse) }
+    var date: Date? { first("date").flatMap(Date.http) }
 
     /// The time of the answer, by the authority's clock, in seconds since 1970.
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
@@ -34,7 +34,7 @@ extension HTTPAnswer {
     /// The seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is relative to the answer's own date.
     package var retryAfter: Int? {
         guard let text = first("retry-after") else { return nil }
-        let seconds = Int(text).map(Double.init) ?? HTTPDate.parse(text)?.timeIntervalSince(date ?? .now)
+        let seconds = Int(text).map(Double.init) ?? Date.http(text)?.timeIntervalSince(date ?? .now)
         return seconds.map { Int(min(max($0, 0), 3_600).rounded(.up)) }
     }
 }

@@ -307,11 +307,16 @@ public struct PluginRunner: Sendable {
         let request = await addingNetwork(to: request)
         do throws(ProtocolError) {
             var block = try request.wire()
-            try block.append(Grease.key(), Grease.value())
+            // Plugins learn to ignore keys that they don't know (RFC 8701).
+            try block.append("grease_\(Self.randomWord())", Self.randomWord())
             return block
         } catch {
             throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
         }
+    }
+
+    private static func randomWord() -> String {
+        String((0..<8).compactMap { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() })
     }
 
     /// Adds git's settings for the authority; a machine's platform is reached by none.
@@ -370,15 +375,5 @@ extension PluginRequest {
         guard account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true else {
             throw .broken(plugin.name, "answered for a different account than requested")
         }
-    }
-}
-
-/// Unknown keys, so that plugins learn to ignore keys that they don't know (RFC 8701).
-private enum Grease {
-    static func key() -> String { "grease_" + word() }
-    static func value() -> String { word() }
-
-    private static func word() -> String {
-        String((0..<8).compactMap { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() })
     }
 }

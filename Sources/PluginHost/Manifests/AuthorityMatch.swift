@@ -98,7 +98,7 @@ extension AuthorityPattern {
             case .policy(let glob):
                 fit.policy = text
                 // The policies' names only distinguish kinds.
-                if let glob, !kindIsNamed, !Glob.matches(glob, text.lowercased()) { return nil }
+                if let glob, !kindIsNamed, !text.lowercased().matches(glob: glob) { return nil }
             case .rest: break
             }
         }
@@ -144,13 +144,13 @@ extension Array {
     }
 }
 
-/// Glob patterns with `*` as the only special character.
-enum Glob {
-    static func matches(_ pattern: String, _ text: String) -> Bool {
+extension String {
+    /// Whether it matches a pattern with `*` as the only special character.
+    func matches(glob pattern: String) -> Bool {
         let parts = pattern.pieces(between: "*", omittingEmpty: false)
-        guard parts.count > 1, let first = parts.first, let last = parts.last else { return pattern.isSame(as: text) }
-        guard text.utf8.starts(with: first.utf8) else { return false }
-        var rest = Substring(text.utf8.dropFirst(first.utf8.count))
+        guard parts.count > 1, let first = parts.first, let last = parts.last else { return isSame(as: pattern) }
+        guard utf8.starts(with: first.utf8) else { return false }
+        var rest = Substring(utf8.dropFirst(first.utf8.count))
         for part in parts.dropFirst().dropLast() {
             guard let (_, after) = rest.cut(atText: part) else { return false }
             rest = after

@@ -71,7 +71,7 @@ struct PluginFolder {
         if access(file, F_OK) == 0 { return true }
         let problem = FileError.last
         guard problem.isMissing else { throw SettingsError(file: file, message: "cannot be read: \(problem.reason)") }
-        guard let link = [folder, file].first(where: { SymbolicLink.target(of: $0) != nil }),
+        guard let link = [folder, file].first(where: { FileStatus.linkTarget(of: $0) != nil }),
             access(link, F_OK) != 0
         else { return false }
         throw SettingsError(file: link, message: "is a link to a file that does not exist")

@@ -44,7 +44,7 @@ struct QRCode: Sendable, Equatable {
             blocks.append(data[start..<(start + count)])
             start += count
         }
-        let corrections = blocks.map { GaloisField.correction(for: $0, count: version.correction) }
+        let corrections = blocks.map { Self.correction(for: $0, count: version.correction) }
         var result: [UInt8] = []
         for index in 0...short {
             for block in blocks where index < block.count { result.append(block[block.startIndex + index]) }
@@ -154,9 +154,9 @@ enum QRLevel: Int, CaseIterable {
     }
 }
 
-/// Arithmetic for the error correction of ISO/IEC 18004: the field of 256 elements modulo x⁸ + x⁴ + x³ + x² + 1.
-enum GaloisField {
-    static func multiply(_ left: UInt8, _ right: UInt8) -> UInt8 {
+// Arithmetic for the error correction of ISO/IEC 18004: the field of 256 elements modulo x⁸ + x⁴ + x³ + x² + 1.
+extension QRCode {
+    private static func multiply(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var product: UInt16 = 0
         for bit in (0..<8).reversed() {
             product = (product << 1) ^ ((product >> 7) * 0x11D)
@@ -166,7 +166,7 @@ enum GaloisField {
     }
 
     /// Returns the error correction codewords for a block of data (Reed–Solomon).
-    static func correction(for data: ArraySlice<UInt8>, count: Int) -> [UInt8] {
+    private static func correction(for data: ArraySlice<UInt8>, count: Int) -> [UInt8] {
         let divisor = generator(degree: count)
         var remainder = [UInt8](repeating: 0, count: count)
         for byte in data {

@@ -187,12 +187,10 @@ public struct DockerProtocol: ToolProtocol {
         case get, store, erase, list, version
     }
 
-    private enum Words {
-        static let notFound = "credentials not found in native keychain"
-        static let noServer = "no credentials server URL"
-        static let noUsername = "no credentials username"
-        static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>"
-    }
+    private static let notFound = "credentials not found in native keychain"
+    private static let noServer = "no credentials server URL"
+    private static let noUsername = "no credentials username"
+    private static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>"
 
     /// The label prefix, before the server, of passwords that docker stored.
     ///
@@ -253,7 +251,7 @@ public struct DockerProtocol: ToolProtocol {
 
     /// Fails for anything but one known verb.
     public mutating func begin() -> Turn {
-        guard arguments.count == 1 else { return fail(Words.usage) }
+        guard arguments.count == 1 else { return fail(Self.usage) }
         switch verb {
         case nil: return fail("docker-credential-lanyard: unknown action: \(arguments[0].displayable(limit: 60))")
         case .version: return .answer("docker-credential-lanyard (lanyard) \(version)")
@@ -295,14 +293,14 @@ public struct DockerProtocol: ToolProtocol {
         }
         server = object["ServerURL"]?.string ?? ""
         guard let username = object["Username"]?.string, !username.isEmpty else {
-            return fail(server.isEmpty ? Words.noServer : Words.noUsername)
+            return fail(server.isEmpty ? Self.noServer : Self.noUsername)
         }
         stored.secret = Secret(secret)
         return ask { .store(Credential(.password, Secret(secret), username: username), $0) }
     }
 
     private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
-        guard !server.isEmpty else { return fail(Words.noServer) }
+        guard !server.isEmpty else { return fail(Self.noServer) }
         do throws(ProtocolError) {
             request = CredentialRequest(try Self.url(of: server))
             request.isUnattended = true
@@ -318,7 +316,7 @@ public struct DockerProtocol: ToolProtocol {
 
     /// Answers if the engine has no credential, or has finished storing or erasing.
     private mutating func answerWithout() -> Turn {
-        guard verb != .get else { return fail(Words.notFound) }
+        guard verb != .get else { return fail(Self.notFound) }
         guard verb == .store, !stored.isCompared else { return Turn(.end(0)) }
         request.label = nil
         return stored.compare(at: request)
@@ -333,7 +331,7 @@ public struct DockerProtocol: ToolProtocol {
         // docker also stores the token that it got from lanyard.
         if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
         // docker can't represent an authorization with another scheme.
-        if case .authorization = credential.kind { return fail(Words.notFound) }
+        if case .authorization = credential.kind { return fail(Self.notFound) }
         return .answer([
             "ServerURL": .string(server), "Username": .string(credential.passwordUsername),
             "Secret": .string(credential.secret.reveal()),

@@ -1,15 +1,15 @@
 import OAuth
 import PluginWire
 
-/// The errors of B2C's policies: an `AADB2C…` number in the description
-/// (learn.microsoft.com/azure/active-directory-b2c/error-codes).
-enum PolicyError {
+// The errors of B2C's policies: an `AADB2C…` number in the description
+// (learn.microsoft.com/azure/active-directory-b2c/error-codes).
+extension EntraRefusal {
     /// The user pressed "forgot your password".
     static let forgottenPassword = name(of: 90118)
 
     /// Returns an error for refusals that are specific to B2C, or nil.
-    static func explain(_ failure: EntraRefusal, at authority: Authority) -> PluginError? {
-        guard let number = EntraRefusal.number(behind: "AADB2C", in: failure.description),
+    static func ofPolicy(_ failure: EntraRefusal, at authority: Authority) -> PluginError? {
+        guard let number = number(behind: "AADB2C", in: failure.description),
             let meaning = meaning(of: number)
         else { return nil }
         var error = failure.pluginError(.redemption)

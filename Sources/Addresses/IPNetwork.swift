@@ -9,7 +9,7 @@ package struct IPNetwork: Sendable {
     package init?(_ text: String) {
         let (place, mask) = text.cut(at: "/") ?? (text[...], "")
         let name = place.trimmed(of: "[]")
-        guard let bytes = IPAddress.bytes(of: name, AF_INET, 4) ?? IPAddress.bytes(of: name, AF_INET6, 16),
+        guard let bytes = IPNetwork.bytes(of: name, AF_INET, 4) ?? IPNetwork.bytes(of: name, AF_INET6, 16),
             let bits = mask.isEmpty ? bytes.count * 8 : Int(mask), (0...bytes.count * 8).contains(bits)
         else { return nil }
         (self.bytes, self.bits) = (bytes, bits)
@@ -25,8 +25,8 @@ package struct IPNetwork: Sendable {
     }
 }
 
-/// Parses IP addresses, but only in forms that all programs interpret alike.
-enum IPAddress {
+// Addresses, but only in forms that all programs interpret alike.
+extension IPNetwork {
     /// Whether the text is four decimal numbers without leading zeros.
     static func isV4(_ text: Substring) -> Bool {
         bytes(of: text, AF_INET, 4) != nil

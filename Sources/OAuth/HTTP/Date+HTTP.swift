@@ -1,15 +1,14 @@
 import FoundationEssentials
 
-/// A time in the format of HTTP fields (RFC 9110, 5.6.7).
-enum HTTPDate {
+extension Date {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Parses any of the three forms; returns nil for anything else.
+    /// Parses a time in any of the three formats of HTTP fields (RFC 9110, 5.6.7); returns nil for anything else.
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT
     ///     Sunday, 06-Nov-94 08:49:37 GMT
     ///     Sun Nov  6 08:49:37 1994
-    static func parse(_ text: String) -> Date? {
+    static func http(_ text: String) -> Date? {
         let parts = text.utf8.split { " ,-".utf8.contains($0) }.map { String(Substring($0)) }
         switch parts.count {
         case 6 where parts[5] == "GMT": return date(day: parts[1], month: parts[2], year: parts[3], time: parts[4])
