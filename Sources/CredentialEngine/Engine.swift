@@ -316,7 +316,7 @@ extension CredentialSources {
     /// Records that a tool reports tokens as refused, or no longer wants the current one.
     ///
     /// - Returns: Whether any such token is stored.
-    func reject(_ refused: Refused, for wanted: [TokenRequest], place: String?) throws(EngineError) -> Bool {
+    func reject(_ refused: RefusalScope, for wanted: [TokenRequest], place: String?) throws(EngineError) -> Bool {
         do throws(AcquisitionError) { return try acquirer.reject(refused, for: wanted) } catch {
             guard let wanted = wanted.first else {
                 guard case .store(let error) = error else { return false }

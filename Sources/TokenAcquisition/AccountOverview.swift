@@ -144,7 +144,7 @@ public struct StoredAccount: Sendable {
 
     /// Returns the access tokens that were refused somewhere, according to a refresh token's record.
     func refused(of refreshToken: RefreshTokenRecord, now: Int) -> [AccessTokenRecord] {
-        let digests = RejectedTokens.tokens(in: refreshToken, now: now)
+        let digests = refreshToken.refusedTokens(now: now)
         return records.accessTokens.filter { digests.contains($0.secret.reveal().shortDigest) }
     }
 

@@ -290,9 +290,9 @@ struct RecordsOfResult {
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
         if let replaced = stored.refreshTokens.first(where: token.isSameItem) {
-            RejectedTokens.carry(from: replaced, to: &token, now: now)
+            token.carryRefusals(from: replaced, now: now)
         }
-        RejectedTokens.settle(in: &token, for: request, by: answer, now: now)
+        token.settleRefusals(of: request, by: answer, now: now)
         return token
     }
 
@@ -302,7 +302,7 @@ struct RecordsOfResult {
     /// The redeemed token without the refusals that the result resolved; nil if that changes nothing.
     private var redeemedAfterRefusal: RefreshTokenRecord? {
         guard var settled = redeemed else { return nil }
-        RejectedTokens.settle(in: &settled, for: request, by: answer, now: now)
+        settled.settleRefusals(of: request, by: answer, now: now)
         return settled == redeemed ? nil : settled
     }
 

@@ -58,6 +58,9 @@ struct RejectedToken: Equatable, Sendable {
         return newer
     }
 
+    /// Whether the refusal still counts.
+    func isAlive(at now: Int) -> Bool { (0..<Self.lifetime).contains(now - on) }
+
     /// Whether this refusal rules out a token at the place.
     func excludes(_ token: AccessTokenRecord) -> Bool {
         if tokens.contains(token.secret.reveal().shortDigest) { return true }
@@ -83,45 +86,43 @@ extension RejectedToken {
     }
 }
 
-/// The refusals of tokens that a refresh token was redeemed for, as stored in its record: by client, because a family's
-/// refresh token continues to serve the other clients, and by place.
-struct RejectedTokens {
-    private static let member = "lanyard_refusals"
-    /// The highest number of places that are stored.
-    static let most = 32
+// The refusals of tokens that a refresh token was redeemed for, as stored in its record: by client, because a family's
+// refresh token continues to serve the other clients, and by place.
+extension RefreshTokenRecord {
+    private static let refusals = "lanyard_refusals"
+    /// The highest number of places of refusals that are stored.
+    static let mostRefusals = 32
 
     /// Returns the refusals that apply to a request now: those at its path, then those at its host.
-    static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [RejectedToken] {
-        let places = places(token, request.clientID)
+    func refusals(of request: TokenRequest, now: Int) -> [RejectedToken] {
+        let places = refusals(of: request.clientID)
         // Most tokens were never refused, and digests take time.
-        return places.isEmpty ? [] : request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
+        return places.isEmpty ? [] : request.places.compactMap { places[$0] }.filter { $0.isAlive(at: now) }
     }
 
     /// Returns the digests of the tokens that were refused anywhere.
-    static func tokens(in token: RefreshTokenRecord, now: Int) -> Set<String> {
-        let clients = (token.other[member]?.members ?? [:]).keys
-        return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.flatMap(\.tokens) })
+    func refusedTokens(now: Int) -> Set<String> {
+        let clients = (other[Self.refusals]?.members ?? [:]).keys
+        return Set(clients.flatMap { refusals(of: $0).values.filter { $0.isAlive(at: now) }.flatMap(\.tokens) })
     }
 
     /// Records a refusal at the request's place.
     ///
     /// One that is older than what is recorded there came late, and decides only about its own token.
-    static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var places = places(token, request.clientID).filter { isAlive($0.value, max(refusal.on, $0.value.on)) }
+    mutating func note(_ refusal: RejectedToken, for request: TokenRequest) {
+        var places = refusals(of: request.clientID).filter { $0.value.isAlive(at: max(refusal.on, $0.value.on)) }
         let place = request.places[0]
         places[place] = places[place].map(refusal.joined) ?? refusal
-        put(places, into: &token, request.clientID.clientKey)
+        setRefusals(places, of: request.clientID.clientKey)
     }
 
     /// Clears the refusals that a new token resolves: all at its place, and the same claims elsewhere.
     ///
     /// The digests of refused tokens stay: the refused token is stored until the new one is, and a process that reads
     /// the store in between must not use it. If the authority returned the refused token again, it counts as new.
-    static func settle(
-        in token: inout RefreshTokenRecord, for request: TokenRequest, by accessToken: Secret, now: Int
-    ) {
+    mutating func settleRefusals(of request: TokenRequest, by accessToken: Secret, now: Int) {
         let here = request.places
-        var places = places(token, request.clientID).filter { isAlive($0.value, now) }
+        var places = refusals(of: request.clientID).filter { $0.value.isAlive(at: now) }
         for (place, refusal) in places {
             if here.contains(place) {
                 places[place] = refusal.forgetting(accessToken.reveal().shortDigest)
@@ -129,34 +130,28 @@ struct RejectedTokens {
                 places[place] = refusal.settled
             }
         }
-        put(places, into: &token, request.clientID.clientKey)
+        setRefusals(places, of: request.clientID.clientKey)
     }
 
-    /// Copies the list of refused tokens from a record that is about to be replaced.
-    static func carry(from replaced: RefreshTokenRecord, to token: inout RefreshTokenRecord, now: Int) {
-        for client in (replaced.other[member]?.members ?? [:]).keys {
-            let old = places(replaced, client).filter { isAlive($0.value, now) }.mapValues(\.settled)
-            put(old.merging(places(token, client)) { $1 }, into: &token, client)
+    /// Copies the list of refused tokens from a record that this one is about to replace.
+    mutating func carryRefusals(from replaced: RefreshTokenRecord, now: Int) {
+        for client in (replaced.other[Self.refusals]?.members ?? [:]).keys {
+            let old = replaced.refusals(of: client).filter { $0.value.isAlive(at: now) }.mapValues(\.settled)
+            setRefusals(old.merging(refusals(of: client)) { $1 }, of: client)
         }
     }
 
-    private static func isAlive(_ refusal: RejectedToken, _ now: Int) -> Bool {
-        (0..<RejectedToken.lifetime).contains(now - refusal.on)
-    }
-
-    private static func places(_ token: RefreshTokenRecord, _ clientID: String) -> [String: RejectedToken] {
-        let stored = token.other[member]?.members?[clientID.clientKey]?.members ?? [:]
+    private func refusals(of clientID: String) -> [String: RejectedToken] {
+        let stored = other[Self.refusals]?.members?[clientID.clientKey]?.members ?? [:]
         return stored.compactMapValues(RejectedToken.init)
     }
 
-    private static func put(
-        _ places: [String: RejectedToken], into token: inout RefreshTokenRecord, _ client: String
-    ) {
-        let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(most)
+    private mutating func setRefusals(_ places: [String: RejectedToken], of client: String) {
+        let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(Self.mostRefusals)
         let members = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value.json) })
-        var clients = token.other[member]?.members ?? [:]
+        var clients = other[Self.refusals]?.members ?? [:]
         clients[client] = members.isEmpty ? nil : .object(members)
-        token.other[member] = clients.isEmpty ? nil : .object(clients)
+        other[Self.refusals] = clients.isEmpty ? nil : .object(clients)
     }
 }
 
@@ -223,13 +218,13 @@ struct Rejection {
         let mayServe = token.clientID.clientKey == request.clientID.clientKey || token.familyID != nil
         guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
         var token = token
-        RejectedTokens.note(refusal, in: &token, for: request)
+        token.note(refusal, for: request)
         return token
     }
 }
 
 /// The tokens, or results of exchanges, that are refused or no longer wanted.
-public enum Refused: Sendable, Equatable {
+public enum RefusalScope: Sendable, Equatable {
     /// The one that the request would get now, and no other account's.
     case current
     /// Those with one of these fingerprints, whosever they are.

@@ -45,7 +45,7 @@ struct SilentSelection: Sendable {
         (self.place, self.account, self.request, self.timing, self.now) = (place, account, request, timing, now)
         familyOfClient = records.appMetadata.first { $0.clientID.clientKey == request.clientID.clientKey }?.familyID
         refreshTokens = records.refreshTokens(of: account, at: place, for: request, familyOfClient)
-        let standing = refreshTokens.map { RejectedTokens.standing(in: $0, for: request, now: now) }
+        let standing = refreshTokens.map { $0.refusals(of: request, now: now) }
         let refusals = standing.flatMap(\.self)
         redeemable = zip(refreshTokens, standing).filter { $1.allSatisfy { $0.remaining(at: now) == nil } }.map(\.0)
         let tokens =

@@ -175,7 +175,7 @@ public struct TokenAcquirer: Serviced {
     ///
     /// - Returns: Whether any such token is stored; if not, that isn't an error.
     @discardableResult
-    public func reject(_ refused: Refused, for requests: [TokenRequest]) throws(AcquisitionError) -> Bool {
+    public func reject(_ refused: RefusalScope, for requests: [TokenRequest]) throws(AcquisitionError) -> Bool {
         let known = requests.compactMap { request in registry.match(request).map { (wanted: request, authority: $0) } }
         switch refused {
         case .these(let fingerprints):

@@ -113,10 +113,10 @@ import Testing
     @Test func `what was got for a path settles what was refused there`() {
         var token = Self.refused(Self.records(renewed: 10), at: "a").refreshTokens[0]
         func settle(_ path: String, by secret: String = "new") {
-            RejectedTokens.settle(in: &token, for: Self.request(path), by: Secret(secret), now: Self.now)
+            token.settleRefusals(of: Self.request(path), by: Secret(secret), now: Self.now)
         }
         func standing(after seconds: Int = 0) -> [RejectedToken] {
-            RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now + seconds)
+            token.refusals(of: Self.request("a"), now: Self.now + seconds)
         }
         settle("b")
         #expect(standing().map(\.renewed) == [Self.now - 10])
@@ -154,20 +154,18 @@ import Testing
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 2]] {
             var records = Self.records(renewed: 10)
             for index in order {
-                RejectedTokens.note(refusals[index], in: &records.refreshTokens[0], for: Self.request("a"))
+                records.refreshTokens[0].note(refusals[index], for: Self.request("a"))
             }
             for index in order {
                 records.accessTokens[0].secret = Secret("at\(index)")
                 #expect(Self.look(records, "a", after: 2).freshToken == nil, "\(order), \(index)")
                 #expect(Self.look(records, "b", after: 2).freshToken != nil)
             }
-            let standing = RejectedTokens.standing(
-                in: records.refreshTokens[0], for: Self.request("a"), now: Self.now + 2)
+            let standing = records.refreshTokens[0].refusals(of: Self.request("a"), now: Self.now + 2)
             // The last refusal decides when a renewal may help, however late older ones are reported.
             #expect(standing.map(\.renewed) == [Self.now - 3], "\(order)")
             // The authority may issue one of them again; the others stay refused.
-            RejectedTokens.settle(
-                in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now + 2)
+            records.refreshTokens[0].settleRefusals(of: Self.request("a"), by: Secret("at2"), now: Self.now + 2)
             for index in Set(order) {
                 records.accessTokens[0].secret = Secret("at\(index)")
                 #expect((Self.look(records, "a", after: 2).freshToken != nil) == (index == 2), "\(order), \(index)")
@@ -178,16 +176,15 @@ import Testing
     @Test func `the tokens refused at a place are bounded`() {
         var token = Self.records(renewed: 10).refreshTokens[0]
         for number in 0..<100 {
-            RejectedTokens.note(
-                RejectedToken(token: "\(number)", on: Self.now + number), in: &token, for: Self.request("a"))
+            token.note(RejectedToken(token: "\(number)", on: Self.now + number), for: Self.request("a"))
         }
-        let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now + 100)
+        let standing = token.refusals(of: Self.request("a"), now: Self.now + 100)
         #expect(standing.map(\.tokens) == [(92...99).reversed().map(String.init)])
     }
 
     @Test func `what is settled at a path hides no refusal of the host`() {
         var records = Self.refused(Self.records(renewed: 10), at: "a")
-        RejectedTokens.settle(in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now)
+        records.refreshTokens[0].settleRefusals(of: Self.request("a"), by: Secret("at2"), now: Self.now)
         records.accessTokens[0].secret = Secret("at2")
         #expect(Self.look(records, "a").freshToken != nil)
         let rejection = Rejection(of: records.accessTokens, for: Self.request(nil), now: Self.now)
@@ -200,21 +197,21 @@ import Testing
         var token = Self.records(renewed: 10).refreshTokens[0]
         for number in 0..<100 {
             let refusal = RejectedToken(token: "t", on: Self.now + number)
-            RejectedTokens.note(refusal, in: &token, for: Self.request("private/\(number)"))
+            token.note(refusal, for: Self.request("private/\(number)"))
         }
         let text = String(decoding: CredentialRecord.refreshToken(token).json, as: UTF8.self)
         #expect(!text.contains("private") && !text.contains("git.example"))
-        #expect(token.other["lanyard_refusals"]?.members?["cid"]?.members?.count == RejectedTokens.most)
+        #expect(token.other["lanyard_refusals"]?.members?["cid"]?.members?.count == RefreshTokenRecord.mostRefusals)
         let later = Self.now + 100
-        #expect(RejectedTokens.standing(in: token, for: Self.request("private/99"), now: later).count == 1)
-        #expect(RejectedTokens.standing(in: token, for: Self.request("private/0"), now: later).isEmpty)
+        #expect(token.refusals(of: Self.request("private/99"), now: later).count == 1)
+        #expect(token.refusals(of: Self.request("private/0"), now: later).isEmpty)
     }
 
     @Test func `times that nobody could reckon with do not count`() {
         for refusal in [RejectedToken(token: "t", on: .min), RejectedToken(token: "t", on: Self.now, renewed: .min)] {
             var token = Self.records(renewed: 600).refreshTokens[0]
-            RejectedTokens.note(refusal, in: &token, for: Self.request("a"))
-            let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now)
+            token.note(refusal, for: Self.request("a"))
+            let standing = token.refusals(of: Self.request("a"), now: Self.now)
             #expect(standing.allSatisfy { $0.remaining(at: Self.now) == nil })
         }
     }

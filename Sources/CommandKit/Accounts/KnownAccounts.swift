@@ -32,12 +32,8 @@ package struct KnownAccounts {
     private let usedElsewhere: KnownAccount?
     private let recent: [KnownAccount]
 
-    /// An earlier choice of an account.
-    package struct Previous {
-        package let account: KnownAccount
-        /// Nil for all authorities.
-        package let place: AuthorityKey?
-    }
+    /// An earlier choice of an account; without an authority, for all of them.
+    package typealias Previous = (account: KnownAccount, place: AuthorityKey?)
 
     /// Considers all authorities, or only the named one.
     package init(_ overview: AccountOverview, at named: NamedAuthority? = nil) {
@@ -73,12 +69,12 @@ package struct KnownAccounts {
         let place = named?.place ?? last.flatMap { overview.place($0.selected) }
         if let place {
             let before = overview.selection(at: place, clientID: named?.clientID).previous
-            return before.flatMap(overview.account).map { Previous(account: $0, place: place) }
+            return before.flatMap(overview.account).map { ($0, place) }
         }
         let before = chosen.first { $0.account != last?.account }?.account
         let others = overview.accounts.filter { $0 != last?.account ?? current }
         let isOnlyOther = others.count == 1 && overview.accounts.count == 2
-        return (before ?? (isOnlyOther ? others.first : nil)).map { Previous(account: $0, place: nil) }
+        return (before ?? (isOnlyOther ? others.first : nil)).map { ($0, nil) }
     }
 
     /// Returns a realm's name for people: its name if known, else its ID, shortened to the first digits of a UUID.

@@ -97,11 +97,10 @@ struct LogoutCommand: Command {
                     "the machine's broker stays signed in and can answer the next request; to stop lanyard from asking it",
                     run: "lanyard config set flow browser"))
         }
-        let remote = RemoteSignOut(session: session)
-        await remote.revoke(done.refreshTokens, of: known)
+        await session.revoke(done.refreshTokens, of: known)
         guard browser else { return }
         let client = clientId == nil ? nil : clients?.first
-        try await remote.end(known, idTokens: done.idTokens, clientID: client)
+        try await session.endBrowserSession(of: known, idTokens: done.idTokens, clientID: client)
     }
 
     private func hints(signingOut account: String, of clients: [String]) -> [Hint] {
@@ -151,19 +150,17 @@ struct LogoutCommand: Command {
     }
 }
 
-/// Ends an account's sign-in at the authority, after everything was removed from the keyring.
-struct RemoteSignOut {
-    let session: Session
-
+// Ends an account's sign-in at the authority, after everything was removed from the keyring.
+extension Session {
     /// Asks the authority to revoke the removed tokens; they stay removed here even if that fails.
-    func revoke(_ tokens: [RefreshTokenRecord], of known: KnownAccount) async {
+    fileprivate func revoke(_ tokens: [RefreshTokenRecord], of known: KnownAccount) async {
         guard let ask = authority(of: known) else { return }
         for token in tokens {
             do throws(AcquisitionError) {
-                try await session.acquirer.revoke(token, authority: ask.url, kind: ask.kind)
+                try await acquirer.revoke(token, authority: ask.url, kind: ask.kind)
             } catch {
                 guard let reason = CommandError.reason(error) else { continue }
-                session.context.console.note("\(known.account.environment) did not revoke the tokens: \(reason)")
+                context.console.note("\(known.account.environment) did not revoke the tokens: \(reason)")
             }
         }
     }
@@ -173,19 +170,21 @@ struct RemoteSignOut {
     /// An authority without such a page gets a note rather than an error, because trying again wouldn't help.
     ///
     /// - Throws: `CommandError` if the authority can't be asked.
-    func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(CommandError) {
+    fileprivate func endBrowserSession(
+        of known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?
+    ) async throws(CommandError) {
         let account = known.account
         guard let ask = authority(of: known) else { throw CommandError(.unknownAuthority(""), sessionOf: account) }
         let token = idTokens.first { $0.clientID.clientKey == ask.clientID?.clientKey } ?? idTokens.first
-        let page = SignOutPage(console: session.context.console, browser: session.browser)
+        let page = SignOutPage(console: context.console, browser: browser)
         let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
         do throws(AcquisitionError) {
-            try await session.acquirer.endSession(
+            try await acquirer.endSession(
                 of: account, idToken: token, clientID: client, authority: ask.url, kind: ask.kind, user: page)
         } catch {
             let failure = CommandError(error, sessionOf: account)
             guard case .plugin(let reason, _) = error, reason.code == .unsupported else { throw failure }
-            session.context.console.note(failure)
+            context.console.note(failure)
         }
     }
 
@@ -199,15 +198,14 @@ struct RemoteSignOut {
             return configured.first { $0.url == url } ?? (url, nil, nil)
         }
         return configured.first { ask in
-            session.acquirer.place(of: ask.url, kind: ask.kind).map { known.profiles.contains(where: $0.owns) } ?? false
+            acquirer.place(of: ask.url, kind: ask.kind).map { known.profiles.contains(where: $0.owns) } ?? false
         }
     }
 
     private var configured: [Ask] {
-        let configuration = session.configuration
         let rules = configuration.rules.map { ($0.authority, $0.kind, configuration.clientID(of: $0)) }
         let all = rules + [configuration.authority].compactMap(\.self).map { ($0, nil, configuration.clientID(at: $0)) }
-        return all.map { ($0.0, $0.1, session.registry.clientID($0.2, at: $0.0, kind: $0.1)) }
+        return all.map { ($0.0, $0.1, registry.clientID($0.2, at: $0.0, kind: $0.1)) }
     }
 }
 

@@ -37,22 +37,17 @@ struct CacheListCommand: Command {
         } else if facts.isEmpty {
             console.note("nothing is stored")
         } else {
-            for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
+            for line in Self.lines(of: facts, now: now) { console.print(line) }
         }
         for reason in stored.unreadable { console.note("not shown: \(reason)") }
         if stored.hasDamaged { console.note(Hint("to remove damaged items", run: "lanyard cache clear --damaged")) }
     }
-}
 
-/// Stored records for people, grouped by account, within 80 columns if words allow.
-struct RecordListing {
-    let facts: [RecordFacts]
-    let now: Int
-
-    var lines: [String] {
-        let owners = Dictionary(grouping: facts, by: Self.owner)
+    /// Returns records for people, grouped by account, within 80 columns if words allow.
+    private static func lines(of facts: [RecordFacts], now: Int) -> [String] {
+        let owners = Dictionary(grouping: facts, by: owner)
         let sections = owners.sorted { $0.key < $1.key }.map { owner, facts in
-            [owner] + facts.sorted(by: Self.isBefore).flatMap(lines)
+            [owner] + facts.sorted(by: isBefore).flatMap { lines(of: $0, now: now) }
         }
         return Array(sections.joined(separator: [""]))
     }
@@ -68,9 +63,9 @@ struct RecordListing {
             < (order[other.what] ?? 5, other.clientID, other.tenant, other.scopes.joined())
     }
 
-    private func lines(_ facts: RecordFacts) -> [String] {
+    private static func lines(of facts: RecordFacts, now: Int) -> [String] {
         var details: [String] = []
-        if let state = state(facts) { details.append(state) }
+        if let state = state(of: facts, now: now) { details.append(state) }
         if !facts.clientID.isEmpty { details.append("app \(facts.clientID)") }
         if let family = facts.family {
             details.append(family.isEmpty ? "of no family" : "family \(family)")
@@ -86,7 +81,7 @@ struct RecordListing {
         return Table(rows, atLeast: [13]).wrapped(columns: 80, indent: 2).map { "  " + $0 }
     }
 
-    private func state(_ facts: RecordFacts) -> String? {
+    private static func state(of facts: RecordFacts, now: Int) -> String? {
         if let expiresOn = facts.expiresOn {
             guard expiresOn <= now else { return "expires in \((expiresOn - now).timeInWords)" }
             let ended = "expired \((now - expiresOn).timeInWords) ago"

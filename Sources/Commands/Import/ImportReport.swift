@@ -126,11 +126,8 @@ extension SkipReason {
 
 /// The decision about which of another program's passwords to import.
 struct PasswordPlan {
-    struct Entry {
-        let password: OtherPassword
-        /// The reason why it is skipped; nil if it is imported.
-        let skipped: SkipReason?
-    }
+    /// A password, and the reason why it is skipped; nil if it is imported.
+    typealias Entry = (password: OtherPassword, skipped: SkipReason?)
 
     let entries: [Entry]
 
@@ -138,8 +135,7 @@ struct PasswordPlan {
     init(_ passwords: [OtherPassword], besides records: StoredRecords, in session: Session) throws(CommandError) {
         entries = try passwords.map { password throws(CommandError) in
             let isToken = records.hasToken(password.stored.fingerprints)
-            return Entry(
-                password: password, skipped: isToken ? .tokenAnswers : try Self.objection(to: password, in: session))
+            return (password, isToken ? .tokenAnswers : try Self.objection(to: password, in: session))
         }
     }
 

@@ -192,7 +192,7 @@ struct SourceReader {
             return findings.cache.rejects.append(.init(what: "password", whose: whose, reason: .malformed))
         }
         if entry.isProgramsOwn {
-            findings.refused.append(.init(password: password, skipped: .programsOwn))
+            findings.refused.append((password, .programsOwn))
         } else {
             findings.passwords.append(password)
         }

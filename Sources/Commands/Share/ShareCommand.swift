@@ -62,7 +62,7 @@ struct ShareCommand: TokenNamingCommand {
         let token = try await session.token(for: request, url: url)
         let account = try Self.account(of: token)
         let records = try await Self.records(of: account, request.clientID, in: session)
-        try SharedCacheWriter(place: place, session: session).add(records)
+        try place.add(records, in: session)
         let record = SharedCache.authenticationRecord(
             of: account, clientID: request.clientID, tenant: token.realm)
         context.console.print(json: record)
@@ -107,12 +107,9 @@ struct ShareCommand: TokenNamingCommand {
     }
 }
 
-/// Adds to a cache that other programs share: under their lock, and changing nothing else.
-private struct SharedCacheWriter {
-    let place: AzureIdentityCache
-    let session: Session
-
-    func add(_ records: [CredentialRecord]) throws(CommandError) {
+extension AzureIdentityCache {
+    /// Adds to the cache, which other programs share: under their lock, and changing nothing else.
+    fileprivate func add(_ records: [CredentialRecord], in session: Session) throws(CommandError) {
         let service = session.serviceConfiguration
         if session.context.sealedKeyring != nil, RecordStore(configuration: service).problem()?.isAbsent == true {
             throw CommandError("Azure Identity keeps its cache in a keyring service, and there is none here")
@@ -121,9 +118,9 @@ private struct SharedCacheWriter {
             throw CommandError("HOME names no folder, and the cache's lock is there")
         }
         let item = SharedCacheItem(
-            service, schema: place.schema, attributes: place.attributes, label: place.label)
-        Folder.make(String("\(home)/\(place.signal)".cut(atLast: "/")?.0 ?? ""))
-        try write(records, to: item, home)
+            service, schema: schema, attributes: attributes, label: label)
+        Folder.make(String("\(home)/\(signal)".cut(atLast: "/")?.0 ?? ""))
+        try write(records, to: item, home, in: session)
         let written = try session.keeping { () throws(KeyringError) in try item.contents() }
         guard let written, SharedCache(written)?.has(records) == true else {
             throw CommandError(
@@ -131,8 +128,10 @@ private struct SharedCacheWriter {
         }
     }
 
-    private func write(_ records: [CredentialRecord], to item: SharedCacheItem, _ home: String) throws(CommandError) {
-        let lock = try lock("\(home)/\(place.lock)")
+    private func write(_ records: [CredentialRecord], to item: SharedCacheItem, _ home: String, in session: Session)
+        throws(CommandError)
+    {
+        let lock = try acquireLock("\(home)/\(self.lock)")
         defer { withExtendedLifetime(lock) {} }
         let found = try session.keeping { () throws(KeyringError) in try item.contents() }
         guard var cache = SharedCache(found ?? []), cache.add(records) else {
@@ -140,10 +139,10 @@ private struct SharedCacheWriter {
         }
         let bytes = cache.bytes
         try session.keeping { () throws(KeyringError) in try item.replace(bytes) }
-        touch("\(home)/\(place.signal)")
+        touch("\(home)/\(signal)")
     }
 
-    private func lock(_ path: String) throws(CommandError) -> SharedCacheLock {
+    private func acquireLock(_ path: String) throws(CommandError) -> SharedCacheLock {
         do throws(FileError) {
             if let lock = try SharedCacheLock.acquire(at: path) { return lock }
         } catch {
