@@ -61,9 +61,7 @@ public struct Resolver: Sendable {
         if token.userHint != nil { token.checkUserHint(at: plugins.registry.match(token)?.issuer) }
         try apply(ClaimsChallenge(request.wwwAuthenticate), to: &token, for: request)
         // What a server refuses at a path, it refuses there however the path is written.
-        if let path = token.path, let host = request.host, configuration.caseless.holds(for: host) {
-            token.path = path.lowercased()
-        }
+        if let host = request.host, configuration.caseless.holds(for: host) { token.path = token.path?.lowercased() }
         return token
     }
 
@@ -378,10 +376,8 @@ extension TokenRequest {
     fileprivate mutating func apply(_ identity: Identity) {
         self.identity = identity
         authority = identity.authority ?? authority
-        kind = identity.application?.kind
-        clientID = identity.clientID
-        account = nil
-        signIn = SignInParameters()
+        (kind, clientID) = (identity.application?.kind, identity.clientID)
+        (account, signIn) = (nil, SignInParameters())
     }
 
     /// Switches to another tenant of the same authority, whose URL must have the tenant as the only segment of its

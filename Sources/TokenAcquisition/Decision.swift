@@ -350,8 +350,7 @@ extension Decision {
 
     /// Decides by the stored records of the chosen account.
     mutating func settle(on meant: AccountSelection.Chosen, _ found: StoredAccount, isAnew: Bool = false) {
-        account = meant.account
-        reason = meant.reason
+        (account, reason) = (meant.account, meant.reason)
         accessToken = found.selection.freshToken ?? found.selection.lastResort
         isBrokered = found.selection.isBrokered
         let redeemable = found.selection.redeemable
