@@ -32,7 +32,7 @@ public struct Engine: Sendable {
     }
 
     /// Answers a question as far as possible from what is stored, or by asking an agent.
-    public func attempt(_ question: Question) -> Attempt {
+    public func reply(to question: Question) -> EngineReply {
         do throws(EngineError) {
             if let agent = surroundings.agent { return try relay(question, to: agent) }
             return switch question {
@@ -42,24 +42,24 @@ public struct Engine: Sendable {
             case .list(let prefix): try list(labelled: prefix)
             }
         } catch {
-            return .settled(.refused(error))
+            return .outcome(.refused(error))
         }
     }
 
     /// Answers a question from this machine's rules and keyring, or by asking the agent that the settings name.
     ///
-    /// Only this function and `attempt` know about agents; the work for each question is the same without one.
+    /// Only this function and `reply` know about agents; the work for each question is the same without one.
     func answer(
-        _ question: Question, here: (CredentialSources) throws(EngineError) -> Attempt
-    ) throws(EngineError) -> Attempt {
+        _ question: Question, here: (CredentialSources) throws(EngineError) -> EngineReply
+    ) throws(EngineError) -> EngineReply {
         let sources = try readSources()
         guard let agent = sources.configuration.agent else { return try here(sources) }
         return try relay(question, to: agent)
     }
 
     /// Asks an agent instead of using this machine's rules and keyring; nothing is stored on this machine.
-    private func relay(_ question: Question, to agent: String) throws(EngineError) -> Attempt {
-        .settled(try AgentClient(agent: agent, terms: terms).outcome(of: question))
+    private func relay(_ question: Question, to agent: String) throws(EngineError) -> EngineReply {
+        .outcome(try AgentClient(agent: agent, terms: terms).outcome(of: question))
     }
 
     /// Reads the settings that answers depend on.
@@ -67,11 +67,11 @@ public struct Engine: Sendable {
         do { return try reading() } catch { throw .settings(error) }
     }
 
-    /// Answers from what is stored, if that is enough; the remaining work is a `PendingOutcome`.
-    func get(_ request: CredentialRequest) throws(EngineError) -> Attempt {
+    /// Answers from what is stored, if that is enough; the remaining work comes `later`.
+    func get(_ request: CredentialRequest) throws(EngineError) -> EngineReply {
         try request.requireTarget()
         let remembered = CachedCredential(request, in: surroundings)
-        if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
+        if let credential = remembered?.credential { return .outcome(try request.outcome(credential)) }
         let look = StoredLookup(
             request: request, remembered: remembered?.place(),
             passwordAbsence: PasswordAbsence(request, in: surroundings),
@@ -79,10 +79,10 @@ public struct Engine: Sendable {
         look.passwordAbsence.prepare()
         return try answer(.get(request)) { sources throws(EngineError) in
             do throws(EngineError) {
-                return try look.attempt(in: sources)
+                return try look.reply(in: sources)
             } catch {
                 guard error.opensWithPassword, sources.mayAskToUnlock(for: request) else { throw error }
-                return .needsOthers(look.onceUnlocked(in: sources, error))
+                return look.onceUnlocked(in: sources, error)
             }
         }
     }
@@ -91,14 +91,14 @@ public struct Engine: Sendable {
     ///
     /// Tools also report the tokens that they were given. A token is recognised by itself, because what a tool reports need not
     /// name the URL and the user that it asked for.
-    func store(_ credential: Credential, for request: CredentialRequest) throws(EngineError) -> Attempt {
+    func store(_ credential: Credential, for request: CredentialRequest) throws(EngineError) -> EngineReply {
         guard let password = StoredPassword(credential), let query = PasswordQuery(request) else {
-            return .settled(.nothing)
+            return .outcome(.nothing)
         }
-        if let expiry = credential.expiresOn, expiry <= surroundings.now { return .settled(.nothing) }
+        if let expiry = credential.expiresOn, expiry <= surroundings.now { return .outcome(.nothing) }
         return try answer(.store(credential, request)) { sources throws(EngineError) in
             // If the rules answer with a token, the tool returns that token, which is stored already.
-            if (try? sources.mapsToToken(request)) == true { return .settled(.nothing) }
+            if (try? sources.mapsToToken(request)) == true { return .outcome(.nothing) }
             // Opens the session first: the store compares with what it has, which is usually the same.
             surroundings.keyring.open()
             var isStored = !surroundings.given.contain(password.fingerprints)
@@ -108,25 +108,25 @@ public struct Engine: Sendable {
                 }
             }
             guard isStored || !terms.mustKeep else { throw .ownToken(place: request.place) }
-            return .settled(.nothing)
+            return .outcome(.nothing)
         }
     }
 
     /// Erases a credential that a tool reports as not working.
-    func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(EngineError) -> Attempt {
+    func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(EngineError) -> EngineReply {
         var query = PasswordQuery(request)
         query?.password = refused.password
         query?.credential = refused.authorization
         // A script's own request names a token but no place.
         guard query != nil || (request.scheme == nil && request.host == nil && !request.explicit.isEmpty) else {
-            return .settled(.nothing)
+            return .outcome(.nothing)
         }
         do throws(EngineError) {
             return try answer(.erase(request, refused)) { sources throws(EngineError) in
                 // What is looked up isn't stored.
                 if (try? sources.resolve(request))??.source != nil {
                     surroundings.answers.forget()
-                    return .settled(.nothing)
+                    return .outcome(.nothing)
                 }
                 // A token that is no longer stored may still be in an answer that another process is about to remember.
                 if (try? sources.mapsToToken(request)) != false
@@ -135,7 +135,7 @@ public struct Engine: Sendable {
                     surroundings.answers.forget()
                 }
                 try sources.erase(query, for: request, refused)
-                return .settled(.nothing)
+                return .outcome(.nothing)
             }
         } catch {
             if case .settings = error { surroundings.answers.forget() }
@@ -144,12 +144,12 @@ public struct Engine: Sendable {
     }
 
     /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
-    func list(labelled prefix: String) throws(EngineError) -> Attempt {
+    func list(labelled prefix: String) throws(EngineError) -> EngineReply {
         try answer(.list(labelPrefix: prefix)) { sources throws(EngineError) in
             do throws(KeyringError) {
                 let exchanged = try sources.exchangeHosts()
                 // The rule's answer takes precedence over a stored password.
-                return .settled(.list(try sources.passwords.labelled(prefix).merging(exchanged) { $1 }))
+                return .outcome(.list(try sources.passwords.labelled(prefix).merging(exchanged) { $1 }))
             } catch {
                 throw .store(error)
             }
@@ -201,32 +201,31 @@ private struct StoredLookup: Sendable {
     /// Seconds since 1970.
     let now: Int
 
-    func attempt(in sources: CredentialSources) throws(EngineError) -> Attempt {
+    func reply(in sources: CredentialSources) throws(EngineError) -> EngineReply {
         try dropRefused(in: sources)
         guard let wanted = try sources.resolve(request) else {
             let password = try password(in: sources)
             passwordAbsence.note(isMiss: password == nil)
-            return .settled(password.map(Outcome.credential) ?? .nothing)
+            return .outcome(password.map(Outcome.credential) ?? .nothing)
         }
         let decision = try sources.decide(wanted, place: request.place)
         if case .answer(let token) = decision.step {
-            return .settled(try keep(token, for: wanted, decision.match?.issuer, in: sources))
+            return .outcome(try keep(token, for: wanted, decision.match?.issuer, in: sources))
         }
-        return .needsOthers(
-            PendingOutcome { () async throws(EngineError) in
-                let token = try await sources.token(
-                    for: wanted, place: request.place, by: decision, isUnattended: request.isUnattended)
-                return try keep(token, for: wanted, decision.match?.issuer, in: sources)
-            })
+        return .waiting { () async throws(EngineError) in
+            let token = try await sources.token(
+                for: wanted, place: request.place, by: decision, isUnattended: request.isUnattended)
+            return try keep(token, for: wanted, decision.match?.issuer, in: sources)
+        }
     }
 
     /// Searches again once the user has unlocked the keyring; otherwise the refusal stands.
-    func onceUnlocked(in sources: CredentialSources, _ refusal: EngineError) -> PendingOutcome {
-        PendingOutcome { () async throws(EngineError) in
+    func onceUnlocked(in sources: CredentialSources, _ refusal: EngineError) -> EngineReply {
+        .waiting { () async throws(EngineError) in
             guard await sources.prompter.unlockKeyring(for: request.place) else { throw refusal }
-            return switch try attempt(in: sources) {
-            case .settled(let outcome): outcome
-            case .needsOthers(let pending): await pending.run()
+            return switch try reply(in: sources) {
+            case .outcome(let outcome): outcome
+            case .later(let wait): await wait()
             }
         }
     }

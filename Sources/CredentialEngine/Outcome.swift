@@ -14,26 +14,16 @@ public indirect enum Outcome: Sendable {
 }
 
 /// How far the engine gets by itself.
-public indirect enum Attempt: Sendable {
+public indirect enum EngineReply: Sendable {
     /// The question is answered.
-    case settled(Outcome)
-    /// The engine has to wait for another process, the authority or the user.
-    case needsOthers(PendingOutcome)
-}
+    case outcome(Outcome)
+    /// The engine has to wait for another process, the authority or the user, which this does.
+    ///
+    /// It is separate because waiting needs Swift's threads, and starting them takes longer than most answers.
+    case later(@Sendable () async -> Outcome)
 
-/// The work that remains for a question that what is stored doesn't settle.
-///
-/// It is separate because waiting needs Swift's threads, and starting them takes longer than most answers.
-public struct PendingOutcome: Sendable {
-    private let body: @Sendable () async throws(EngineError) -> Outcome
-
-    init(_ body: @escaping @Sendable () async throws(EngineError) -> Outcome) {
-        self.body = body
-    }
-
-    /// Finishes the work and waits for the result.
-    public func run() async -> Outcome {
-        do throws(EngineError) { return try await body() } catch { return .refused(error) }
+    static func waiting(for body: @escaping @Sendable () async throws(EngineError) -> Outcome) -> EngineReply {
+        .later { do throws(EngineError) { return try await body() } catch { return .refused(error) } }
     }
 }
 

@@ -120,20 +120,20 @@ final class Transfer: @unchecked Sendable {
         _ = lanyard_curl_set_long(easy, CInt(CURLOPT_QUICK_EXIT), 1)
         let this = Unmanaged.passUnretained(self).toOpaque()
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_XFERINFODATA] { set(option, this) }
-        note(
+        require(
             lanyard_curl_set_sink(easy, CInt(CURLOPT_WRITEFUNCTION)) { bytes, _, count, data in
                 Transfer.of(data)?.receive(UnsafeRawBufferPointer(start: bytes, count: count), isHead: false) ?? 0
             })
-        note(
+        require(
             lanyard_curl_set_sink(easy, CInt(CURLOPT_HEADERFUNCTION)) { bytes, _, count, data in
                 Transfer.of(data)?.receive(UnsafeRawBufferPointer(start: bytes, count: count), isHead: true) ?? 0
             })
         // libcurl itself doesn't look at the clock for as long as a proxy sends a body.
         set(CURLOPT_NOPROGRESS, 0)
-        note(lanyard_curl_set_progress(easy) { data, _, _, _, _ in Transfer.of(data)?.mayGoOn == true ? 0 : 1 })
+        require(lanyard_curl_set_progress(easy) { data, _, _, _, _ in Transfer.of(data)?.mayGoOn == true ? 0 : 1 })
         guard Self.canCheck else { return }
         set(CURLOPT_PREREQDATA, this)
-        note(lanyard_curl_set_check(easy) { data, _, _, _, _ in Transfer.of(data)?.mayBeSent() == true ? 0 : 1 })
+        require(lanyard_curl_set_check(easy) { data, _, _, _, _ in Transfer.of(data)?.mayBeSent() == true ? 0 : 1 })
     }
 
     private func prepare(_ request: HTTPRequest) {
@@ -144,7 +144,7 @@ final class Transfer: @unchecked Sendable {
         fields.append("Expect:")
         if let body = request.body {
             content = body
-            note(lanyard_curl_set_size(easy, CInt(CURLOPT_POSTFIELDSIZE_LARGE), Int64(body.count)))
+            require(lanyard_curl_set_size(easy, CInt(CURLOPT_POSTFIELDSIZE_LARGE), Int64(body.count)))
             // It isn't copied; the array isn't changed from here on.
             content.withUnsafeBufferPointer { set(CURLOPT_POSTFIELDS, $0.baseAddress) }
         }
@@ -153,10 +153,10 @@ final class Transfer: @unchecked Sendable {
         set(CURLOPT_HTTPHEADER, UnsafeRawPointer(list))
     }
 
-    private func set(_ option: Int, _ value: Int) { note(lanyard_curl_set_long(easy, CInt(option), value)) }
+    private func set(_ option: Int, _ value: Int) { require(lanyard_curl_set_long(easy, CInt(option), value)) }
 
     private func set(_ option: Int, _ pointer: UnsafeRawPointer?) {
-        note(lanyard_curl_set_pointer(easy, CInt(option), pointer))
+        require(lanyard_curl_set_pointer(easy, CInt(option), pointer))
     }
 
     private func set(_ option: Int, _ text: String?) {
@@ -167,7 +167,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// An option that can't be set may be one that protects.
-    private func note(_ code: CURLcode) {
+    private func require(_ code: CURLcode) {
         if code != 0 { isInvalid = true }
     }
 

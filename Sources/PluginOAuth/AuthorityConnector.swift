@@ -125,7 +125,7 @@ package struct MetadataMemo: Sendable, Equatable {
     }
 
     /// Records the metadata of an authority.
-    package mutating func note(_ said: ProviderMetadata, isOpenID: Bool = true, by authority: String) {
+    package mutating func keep(_ said: ProviderMetadata, isOpenID: Bool = true, by authority: String) {
         if entries.count >= Self.most { entries = [:] }
         entries[authority] = [
             "said": .object(said.members), "isOpenID": .bool(isOpenID), "until": JSONValue(Self.now + Self.lifetime),

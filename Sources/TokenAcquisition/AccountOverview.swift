@@ -34,11 +34,11 @@ public struct AccountOverview: Sendable {
     /// The authorities that an account was chosen for, the most recent choice first.
     public var places: [AuthorityKey] {
         var seen: Set<String> = []
-        return history.compactMap(place).filter { seen.insert($0.url).inserted }
+        return history.compactMap(key).filter { seen.insert($0.url).inserted }
     }
 
     /// Returns the authority that a choice is for; nil if it is for all.
-    public func place(_ selected: SelectedAccount) -> AuthorityKey? {
+    public func key(of selected: SelectedAccount) -> AuthorityKey? {
         guard let path = selected.authority else { return nil }
         // If a host as a whole is an authority, the choice was stored by the name of its realm, which isn't in its URL.
         let isHost = path == "/\(PluginProtocol.realmOfHost)"

@@ -161,6 +161,6 @@ struct AcquisitionRun: Sendable {
 
     /// The key of a recorded failure; with nil, for a user who hasn't signed in.
     func key(_ account: StoredAccount?) -> RecentErrors.Key {
-        RecentErrors.Key(account?.withMissedClaims(request) ?? request, authority.place, account: account?.account)
+        RecentErrors.Key(account?.withMissedClaims(request) ?? request, authority.key, account: account?.account)
     }
 }

@@ -155,7 +155,7 @@ public struct Decider: Serviced {
         var found: StoredRecords?
         do throws(AcquisitionError) {
             let authority = if let match { match } else { try self.match(request) }
-            let place = authority.place
+            let place = authority.key
             guard request.identity == nil else {
                 var decision = identities.decide(request, at: authority, among: known?.kept(under: place.aliases))
                 if let error = obstacle(to: &decision, for: request, isAnew: isAnew, at: authority, among: nil) {
@@ -184,7 +184,7 @@ public struct Decider: Serviced {
                     timing: services.timing, now: clock())
                 stored.renewsLate = authority.issuer?.revokesOnRenewal ?? false
                 let account = StoredAccount(account: meant.account, selection: stored, records: records)
-                decision.settle(on: meant, account, isAnew: isAnew)
+                decision.decide(for: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }
                 decision.isKnown = selection.isKnown(meant.account)
             }
@@ -279,7 +279,7 @@ public struct Decider: Serviced {
     func orphan(_ authority: String) -> AcquisitionError? {
         guard let match = registry.match(authority: authority, isConfigured: true), match.isByWildcard,
             let records = try? keeper.store.withoutPrompts.records(
-                matching: RecordQuery(environments: match.place.aliases))
+                matching: RecordQuery(environments: match.key.aliases))
         else { return nil }
         return gone(records.accounts, at: match)
     }
@@ -288,7 +288,7 @@ public struct Decider: Serviced {
     func requirePlugin(_ match: AuthorityMatch) throws(AcquisitionError) {
         if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }
         guard match.isByWildcard else { return }
-        if let gone = gone(try keeper.load(match.place).accounts, at: match) { throw gone }
+        if let gone = gone(try keeper.load(match.key).accounts, at: match) { throw gone }
     }
 
     /// Returns the accounts of an authority among the records, and which of them a request's client uses.
@@ -297,7 +297,7 @@ public struct Decider: Serviced {
         _ history: [SelectedAccount]? = nil
     ) -> AccountSelection {
         AccountSelection(
-            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
+            records, at: authority.key, clientID: request.clientID, history: history ?? selection?.read() ?? [],
             isShared: services.configuration.deviceMode == .shared)
     }
 
@@ -349,7 +349,7 @@ extension Decision {
     }
 
     /// Decides by the stored records of the chosen account.
-    mutating func settle(on meant: AccountSelection.Chosen, _ found: StoredAccount, isAnew: Bool = false) {
+    mutating func decide(for meant: AccountSelection.Chosen, _ found: StoredAccount, isAnew: Bool = false) {
         (account, reason) = (meant.account, meant.reason)
         accessToken = found.selection.freshToken ?? found.selection.lastResort
         isBrokered = found.selection.isBrokered

@@ -19,10 +19,10 @@ struct IdentityTokens: Serviced {
         var decision = Decision(step: .authenticate)
         decision.match = authority
         if known == nil { tell(.usingKeyring) }
-        let records = identityRecords.records(for: request, at: authority.place, among: known)
+        let records = identityRecords.records(for: request, at: authority.key, among: known)
         if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(
-            records: records, place: authority.place, account: nil, request: request, timing: services.timing,
+            records: records, place: authority.key, account: nil, request: request, timing: services.timing,
             now: clock())
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
@@ -45,7 +45,7 @@ struct IdentityTokens: Serviced {
         func isValid(_ token: AccessTokenRecord) -> Bool { request.claims == nil && token.lives(after: clock()) }
         do throws(AcquisitionError) {
             return try await locks.exclusively(
-                lock(ofTokenFor: request, authority.place), for: .authentication, isRequired: !locks.waits,
+                lock(ofTokenFor: request, authority.key), for: .authentication, isRequired: !locks.waits,
                 hasSubstitute: stored.map(isValid) ?? false
             ) { () async throws(AcquisitionError) in
                 if case .answer(let token) = self.decide(request, at: authority).step { return token }
@@ -62,7 +62,7 @@ struct IdentityTokens: Serviced {
         _ request: TokenRequest, at authority: AuthorityMatch
     ) async throws(AcquisitionError) -> AcquiredToken {
         try await locks.exclusively(
-            lock(ofTokenFor: request.withoutExchange, authority.place), for: .authentication, isRequired: !locks.waits
+            lock(ofTokenFor: request.withoutExchange, authority.key), for: .authentication, isRequired: !locks.waits
         ) { () async throws(AcquisitionError) in
             try await self.authenticate(request, authority, since: self.recentErrors.now)
         }
@@ -75,7 +75,7 @@ struct IdentityTokens: Serviced {
         let name = authority.plugin.name
         let ask = try authentication(for: request, authority)
         let key = RecentErrors.Key(
-            request, authority.place, account: nil, variables: ask.identity?.variables ?? [])
+            request, authority.key, account: nil, variables: ask.identity?.variables ?? [])
         if let failure = recentErrors.failure(key, since: asked) { throw .plugin(failure, name: name) }
         tell(.authenticating(request.authority))
         var result: PluginResult
@@ -89,9 +89,9 @@ struct IdentityTokens: Serviced {
         }
         recentErrors.forget(key)
         var made = RecordsOfResult(
-            result: result, request: request, place: authority.place, redeemed: nil, now: clock())
+            result: result, request: request, place: authority.key, redeemed: nil, now: clock())
         made.plugin = authority.plugin.origin
-        identityRecords.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
+        identityRecords.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.key)
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
@@ -115,7 +115,7 @@ struct IdentityTokens: Serviced {
             ask.clientID = application.clientID
             ask.identity = PluginIdentity(.client)
             ask.identity?.audience = application.audience
-            try prove(identity, application.proof, in: &ask, authority.place, &names)
+            try prove(identity, application.proof, in: &ask, authority.key, &names)
         case .environment: throw .unknownAuthority(request.authority)
         }
         ask.identity?.variables = try fields(names)

@@ -165,7 +165,7 @@ extension AuthorityMatch {
     }
 
     /// Where its tokens are found in the store.
-    var place: AuthorityKey { AuthorityKey(self) }
+    var key: AuthorityKey { AuthorityKey(self) }
 }
 
 extension [PluginRequest.Flow] {

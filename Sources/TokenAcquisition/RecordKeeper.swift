@@ -20,7 +20,7 @@ struct RecordKeeper: Serviced {
 
     /// What is stored at an authority, with the client's secret if there may be one; takes one search.
     func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
-        let place = authority.place
+        let place = authority.key
         var query = RecordQuery(environments: place.aliases)
         if services.clientSecrets != nil, authority.plugin.supports.contains(.clientSecrets) {
             query.secretOwner = ClientSecretStore.Owner(clientID, at: place)
@@ -66,22 +66,22 @@ struct RecordKeeper: Serviced {
         among known: StoredRecords? = nil, broker: String? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
         var asked = RecordsOfResult(
-            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+            result: result, request: request, place: authority.key, redeemed: redeemed, now: clock())
         asked.broker = broker
         asked.plugin = authority.plugin.origin
         let wanted = asked
         let source: AcquiredToken.Source = redeemed != nil ? .renewed : broker != nil ? .broker : .signedIn
-        let held = redeemed.map { lock(of: $0, authority.place) }
+        let held = redeemed.map { lock(of: $0, authority.key) }
         let made: RecordsOfResult
-        if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
+        if let needed = asked.refreshToken.map({ lock(of: $0, authority.key) }), needed != held {
             // A client's lock comes before its family's, and nothing comes after that. The result must not be lost: it
             // is stored even if the holder doesn't release the lock.
             made = try await locks.exclusively(needed, for: .renewal, isRequired: false) {
                 () async throws(AcquisitionError) in
-                try self.save(wanted, among: self.load(authority.place))
+                try self.save(wanted, among: self.load(authority.key))
             }
         } else {
-            made = try save(asked, among: loadAgain(known, authority.place))
+            made = try save(asked, among: loadAgain(known, authority.key))
         }
         guard result.declinedScopes.isEmpty else {
             let granted = result.scopes.filter { !$0.isOpenIDScope }
@@ -98,7 +98,7 @@ struct RecordKeeper: Serviced {
     ) -> AcquiredToken? {
         guard result.declinedScopes.isEmpty else { return nil }
         var made = RecordsOfResult(
-            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+            result: result, request: request, place: authority.key, redeemed: redeemed, now: clock())
         made.stored = known
         return made.wanted.map { AcquiredToken($0, account: made.account, source: .renewed) }
     }

@@ -250,7 +250,7 @@ struct RefusedTokens: Serviced {
     ) throws(AcquisitionError) -> Bool {
         var isFound = false
         for (request, authority) in requests where request.identity != nil {
-            isFound = identityRecords.forget(fingerprints, for: request, at: authority.place) || isFound
+            isFound = identityRecords.forget(fingerprints, for: request, at: authority.key) || isFound
         }
         // Most machines that identities work on have no keyring, and nobody is asked to unlock one for them.
         let isForIdentities = !requests.isEmpty && requests.allSatisfy { $0.wanted.identity != nil }
@@ -262,10 +262,10 @@ struct RefusedTokens: Serviced {
         isFound = isFound || !left.isEmpty || !exchanged.isEmpty
         try keeper.deleteUnchanged(exchanged.map(CredentialRecord.exchanged))
         for (request, authority) in requests where isReported && request.identity == nil {
-            let own = left.filter { $0.answer(to: request)?.mayHaveAnswered(request, at: authority.place) ?? false }
+            let own = left.filter { $0.answer(to: request)?.mayHaveAnswered(request, at: authority.key) ?? false }
             left.removeAll(where: own.contains)
             guard !own.isEmpty else { continue }
-            try reject(own, among: records.kept(under: authority.place.aliases), for: request, authority.place)
+            try reject(own, among: records.kept(under: authority.key.aliases), for: request, authority.key)
         }
         try keeper.deleteUnchanged(left)
         return isFound

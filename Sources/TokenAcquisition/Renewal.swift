@@ -67,7 +67,7 @@ struct Renewal: Serviced {
             let began = ContinuousClock.now
             // Those that wait for the same token need no process of their own.
             try await locks.exclusively(
-                keeper.lock(of: next, run.authority.place), for: .renewal, hasSubstitute: living() != nil
+                keeper.lock(of: next, run.authority.key), for: .renewal, hasSubstitute: living() != nil
             ) {}
             var account = account
             if ContinuousClock.now - began > .milliseconds(20) {
@@ -173,7 +173,7 @@ struct Renewal: Serviced {
     private func attemptHere(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await locks.exclusively(keeper.lock(of: next, run.authority.place), for: .renewal) {
+        try await locks.exclusively(keeper.lock(of: next, run.authority.key), for: .renewal) {
             () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
             switch try self.standing(of: next, run) {
@@ -291,7 +291,7 @@ struct Renewal: Serviced {
     ) throws(AcquisitionError) -> Bool {
         if error.isClientMismatch {
             let stranger = AppMetadataRecord(
-                clientID: request.clientID, environment: authority.place.environment, familyID: "")
+                clientID: request.clientID, environment: authority.key.environment, familyID: "")
             try keeper.save([.appMetadata(stranger)])
             return true
         }

@@ -156,7 +156,7 @@ extension TokenAcquirer {
     /// Returns where an authority's accounts are stored; nil if no plugin serves it.
     ///
     /// This sends nothing, so any host will do. `kind` is for an authority whose URL doesn't show its kind.
-    public func place(of authority: String, kind: String? = nil) -> AuthorityKey? {
+    public func key(of authority: String, kind: String? = nil) -> AuthorityKey? {
         registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityKey.init)
     }
 
@@ -168,7 +168,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         guard let user = await finder.user, let chooser = user.chooser else { throw .ambiguousAccount(accounts) }
-        let choice = try await locks.exclusively("choose\n\(authority.place.environment)", for: .signIn) {
+        let choice = try await locks.exclusively("choose\n\(authority.key.environment)", for: .signIn) {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decider.decide(request, at: authority).account { return .account(account) }
@@ -197,23 +197,23 @@ extension TokenAcquirer {
     private func select(_ account: AccountRecord, _ authority: AuthorityMatch, telling chooser: any AccountChooser)
         async
     {
-        guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
+        guard let selection, let selected = SelectedAccount(account, authority: authority.key.path) else { return }
         // If the choice can't be stored, it only counts for this request.
         guard (try? selection.select(selected)) != nil else { return }
-        await chooser.confirm(account, at: authority.place)
+        await chooser.confirm(account, at: authority.key)
     }
 
     /// Chooses an account that signed in for its authority, if none was chosen there, or if the user was asked for
     /// another account and signed in with this one.
-    func settle(
-        on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest,
+    func rememberChoice(
+        of account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest,
         _ authority: AuthorityMatch
     ) {
-        guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
+        guard let selection, let selected = SelectedAccount(account, authority: authority.key.path) else { return }
         let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false
         if isAnother, request.expectedAccount == nil {
             try? selection.select(selected)
-        } else if let stored = try? keeper.load(authority.place),
+        } else if let stored = try? keeper.load(authority.key),
             decider.known(stored, authority, request).recent.isEmpty
         {
             try? selection.append(selected)
@@ -263,7 +263,7 @@ extension TokenAcquirer {
         guard let authority = try? match(request) else { return nil }
         // A user who had yet to sign in may have done so in another way since.
         return [decider.decide(request, at: authority).account, nil].compactMap { account in
-            let key = RecentErrors.Key(broker: plugin, request, authority.place, account: account)
+            let key = RecentErrors.Key(broker: plugin, request, authority.key, account: account)
             return recentErrors.failure(key, since: .max)
         }.first
     }

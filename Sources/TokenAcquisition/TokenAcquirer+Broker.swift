@@ -26,7 +26,7 @@ extension TokenAcquirer {
         // The tool that asks may wait for less.
         let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, locks.longestWait(for: .renewal))
         let end = ContinuousClock.now + .seconds(seconds)
-        let key = RecentErrors.Key(broker: plugin, request, run.authority.place, account: account?.account)
+        let key = RecentErrors.Key(broker: plugin, request, run.authority.key, account: account?.account)
         let answer = try await locks.exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // The process that held the lock before may have done the work.
@@ -83,7 +83,7 @@ extension TokenAcquirer {
         recentErrors.forget(key)
         let token = try await keeper.keep(result, request, authority, redeemed: nil, broker: plugin.name)
         if let signedIn = token.account, account == nil {
-            settle(on: signedIn, insteadOf: nil, request, authority)
+            rememberChoice(of: signedIn, insteadOf: nil, request, authority)
             tell(.signedIn(signedIn))
         }
         return .token(token)
@@ -94,7 +94,7 @@ extension TokenAcquirer {
         _ result: PluginResult, for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(PluginError) {
         let made = RecordsOfResult(
-            result: result, request: request, place: authority.place, redeemed: nil, now: clock())
+            result: result, request: request, place: authority.key, redeemed: nil, now: clock())
         if let account = made.account, !request.admits(account) {
             throw PluginError(.unsupported, "the broker returned a token for another account")
         }
@@ -128,9 +128,9 @@ extension TokenAcquirer {
             try require(result, for: request, authority)
             return result
         } catch {
-            let key = RecentErrors.Key(request, authority.place, account: account)
+            let key = RecentErrors.Key(request, authority.key, account: account)
             guard error.code == .cancelled || isOnlyWay else {
-                let broker = RecentErrors.Key(broker: plugin, request, authority.place, account: account)
+                let broker = RecentErrors.Key(broker: plugin, request, authority.key, account: account)
                 await user.interface.progress(recentErrors.noted(error, broker, lasts: true).message)
                 return nil
             }

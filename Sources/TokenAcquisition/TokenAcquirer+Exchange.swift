@@ -69,7 +69,7 @@ extension TokenAcquirer {
             ?? authority.plugin
         let meant = request.meaning(token.account)
         let result = try await locks.exclusively(
-            lock(of: exchange, meant, token, authority.place), for: .exchange, isRequired: !locks.waits,
+            lock(of: exchange, meant, token, authority.key), for: .exchange, isRequired: !locks.waits,
             hasSubstitute: hasSubstitute
         ) {
             () async throws(AcquisitionError) -> AcquiredToken? in
@@ -95,7 +95,7 @@ extension TokenAcquirer {
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: AuthorityMatch,
         _ plugin: PluginManifest, since asked: Int
     ) async throws(PluginError) -> AcquiredToken {
-        let key = RecentErrors.Key(exchange, request, authority.place, account: token.account)
+        let key = RecentErrors.Key(exchange, request, authority.key, account: token.account)
         if let failure = recentErrors.failure(key, since: asked) { throw failure }
         tell(.exchanging(exchange.audience))
         let credential: PluginCredential
@@ -105,8 +105,8 @@ extension TokenAcquirer {
             throw recentErrors.noted(error, key)
         }
         recentErrors.forget(key)
-        let record = ExchangedRecord(credential, of: token, request, exchange, authority.place, now: clock())
-        keep(record, for: request, at: authority.place)
+        let record = ExchangedRecord(credential, of: token, request, exchange, authority.key, now: clock())
+        keep(record, for: request, at: authority.key)
         return AcquiredToken(record, account: token.account, source: .renewed)
     }
 

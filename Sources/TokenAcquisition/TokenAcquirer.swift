@@ -243,7 +243,7 @@ public struct TokenAcquirer: Serviced {
         try storing { () throws(KeyringError) in try requireWritable() }
         try await user.announce?()
         tell(.startingSignIn(request.authority))
-        let key = RecentErrors.Key(request, authority.place, account: account)
+        let key = RecentErrors.Key(request, authority.key, account: account)
         // A page that opens unasked states its reason. Without one, it is the first sign-in, or one that was asked for.
         if let error {
             let name = account?.username ?? ""
@@ -264,7 +264,7 @@ public struct TokenAcquirer: Serviced {
             let known = (try? allRecords()).map { accounts(among: $0).accounts.map(\.account) }
             throw .wrongAccount(wanted: wanted, signedIn: signedIn, known: known ?? [signedIn])
         }
-        settle(on: signedIn, insteadOf: account, request, authority)
+        rememberChoice(of: signedIn, insteadOf: account, request, authority)
         tell(.signedIn(signedIn))
         return token
     }
@@ -281,7 +281,7 @@ public struct TokenAcquirer: Serviced {
         do throws(PluginError) {
             return try await runner.run(ask, on: authority, user: user.interface)
         } catch {
-            let key = RecentErrors.Key(request, authority.place, account: account)
+            let key = RecentErrors.Key(request, authority.key, account: account)
             throw .plugin(recentErrors.noted(error, key), name: authority.plugin.name)
         }
     }

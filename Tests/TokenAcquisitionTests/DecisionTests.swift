@@ -45,7 +45,7 @@ import Testing
         var decision = Decision(step: .askUser(nil))
         let meant = try #require(
             try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
-        decision.settle(on: meant, Self.stored(given))
+        decision.decide(for: meant, Self.stored(given))
         let step =
             switch decision.step {
             case .answer(let token): token.accessToken == Secret("at") ? "answer" : "another"
@@ -79,7 +79,7 @@ import Testing
         var decision = Decision(step: .askUser(nil))
         let meant = try #require(
             try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
-        decision.settle(on: meant, Self.stored(records))
+        decision.decide(for: meant, Self.stored(records))
         #expect(decision.doubt == doubt)
         decision.isKnown = false
         #expect(decision.doubt == .newToRealm)

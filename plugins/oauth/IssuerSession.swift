@@ -48,7 +48,7 @@ struct IssuerSession: Sendable {
         do throws(OAuthError) {
             let metadata = if let recalled { recalled } else { try await metadata(request, traits, over: transport) }
             if recalled == nil, let said = metadata.said {
-                memo.note(said.metadata, isOpenID: said.isOpenID, by: request.authority)
+                memo.keep(said.metadata, isOpenID: said.isOpenID, by: request.authority)
             }
             return IssuerSession(
                 request: request, address: address, traits: traits, metadata: metadata, transport: transport,

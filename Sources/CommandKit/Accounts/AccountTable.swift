@@ -51,7 +51,7 @@ extension Session {
         var found: [KnownAccount] = []
         for (plugin, requests) in brokerUses where plugin.hasNeeds(in: context.environment) {
             let uses = requests.compactMap { request in
-                acquirer.place(of: request.authority, kind: request.kind).map { (request: request, place: $0) }
+                acquirer.key(of: request.authority, kind: request.kind).map { (request: request, place: $0) }
             }
             guard let use = uses.first(where: { known.named.map(\.place.url) ?? $0.place.url == $0.place.url }),
                 acquirer.brokerFailure(of: plugin, for: use.request) == nil,

@@ -66,7 +66,7 @@ package struct KnownAccounts {
         _ named: NamedAuthority?, current: KnownAccount?
     ) -> Previous? {
         let last = chosen.first
-        let place = named?.place ?? last.flatMap { overview.place($0.selected) }
+        let place = named?.place ?? last.flatMap { overview.key(of: $0.selected) }
         if let place {
             let before = overview.selection(at: place, clientID: named?.clientID).previous
             return before.flatMap(overview.account).map { ($0, place) }

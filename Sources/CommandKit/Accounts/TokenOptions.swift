@@ -258,7 +258,7 @@ package struct NamedAuthority {
     package init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(CommandError)
     {
         let trimmed = authority.withoutTrailingSlashes
-        guard let place = session.acquirer.place(of: trimmed, kind: kind) else {
+        guard let place = session.acquirer.key(of: trimmed, kind: kind) else {
             throw CommandError(unknownAuthority: trimmed, in: session.registry)
         }
         self.place = place

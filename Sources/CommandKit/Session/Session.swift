@@ -133,7 +133,7 @@ package final class Session: Sendable {
         for request: CredentialRequest, _ options: InteractionOptions.Values
     ) throws(CommandError) -> AcquiredToken {
         let engine = Engine(in: context.surroundings, terms: AgentTerms(context, options)) { [sources] in sources }
-        guard case .settled(let outcome) = engine.attempt(.get(request)) else {
+        guard case .outcome(let outcome) = engine.reply(to: .get(request)) else {
             throw CommandError(noRuleMaps: request)
         }
         switch outcome {
@@ -243,7 +243,7 @@ package final class Session: Sendable {
     }
 
     /// Returns the place of an authority's records.
-    package func place(of authority: String) throws(CommandError) -> AuthorityKey {
+    package func key(of authority: String) throws(CommandError) -> AuthorityKey {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {
             throw CommandError(

@@ -198,7 +198,7 @@ extension Session {
             return configured.first { $0.url == url } ?? (url, nil, nil)
         }
         return configured.first { ask in
-            acquirer.place(of: ask.url, kind: ask.kind).map { known.profiles.contains(where: $0.owns) } ?? false
+            acquirer.key(of: ask.url, kind: ask.kind).map { known.profiles.contains(where: $0.owns) } ?? false
         }
     }
 

@@ -59,7 +59,7 @@ struct CacheClearCommand: Command {
         let stored = try await session.storedRecords()
         var filter = ClearFilter(
             expired: expired, account: account, clientIDs: clientId.map(session.registry.clientIDs))
-        filter.place = try authority.map { url throws(CommandError) in try session.place(of: url) }
+        filter.place = try authority.map { url throws(CommandError) in try session.key(of: url) }
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
             throw CommandError(nothingStoredOf: account)
         }

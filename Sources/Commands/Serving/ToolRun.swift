@@ -13,7 +13,7 @@ struct ToolRun: Sendable {
         /// The process ends with this status.
         case end(Int32)
         /// The run continues once this is done.
-        case needsOthers(PendingOutcome)
+        case needsOthers(@Sendable () async -> Outcome)
     }
 
     private var tool: any ToolProtocol
@@ -52,10 +52,10 @@ struct ToolRun: Sendable {
     }
 
     /// Waits for others, runs to the end, and returns the exit status.
-    func goingOn(with pending: PendingOutcome) async -> Int32 {
+    func goingOn(with pending: @escaping @Sendable () async -> Outcome) async -> Int32 {
         var (run, pending) = (self, pending)
         while true {
-            let outcome = await pending.run()
+            let outcome = await pending()
             context.console.endProgress()
             switch run.proceed(run.receive(outcome)) {
             case .end(let status): return status
@@ -77,9 +77,9 @@ struct ToolRun: Sendable {
                 turn = tool.receive(.input(bytes))
             case .ask(let question):
                 self.question = question
-                switch engine.attempt(question) {
-                case .settled(let outcome): turn = receive(outcome)
-                case .needsOthers(let pending): return .needsOthers(pending)
+                switch engine.reply(to: question) {
+                case .outcome(let outcome): turn = receive(outcome)
+                case .later(let pending): return .needsOthers(pending)
                 }
             }
         }

@@ -224,9 +224,9 @@ struct RuleStatus {
             guard let wanted = try session.resolve(request) else { throw CommandError(noRuleMaps: request) }
             self.wanted = wanted
             if let records {
-                settle(session.acquirer.decide(wanted, among: records), wanted, session)
+                tell(session.acquirer.decide(wanted, among: records), wanted, session)
             } else if wanted.identity != nil || wanted.source != nil {
-                settle(session.acquirer.decide(wanted), wanted, session)
+                tell(session.acquirer.decide(wanted), wanted, session)
             } else if let remembered = session.remembered(for: request) {
                 step = .answer
                 account = remembered.username
@@ -249,7 +249,7 @@ struct RuleStatus {
         failure = CommandError("the rule at \(other.place(context)) is for the same URLs")
     }
 
-    private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
+    private mutating func tell(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
         account = decision.account?.displayName
         isBrokered = decision.isBrokered
         switch session.sources.next(decision, for: wanted, .all) {

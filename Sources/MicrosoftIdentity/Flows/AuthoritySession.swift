@@ -68,7 +68,7 @@ struct AuthoritySession: Sendable {
                 configuration = recalled
             } else {
                 configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
-                memo.note(configuration.said, by: authority.url)
+                memo.keep(configuration.said, by: authority.url)
             }
             return AuthoritySession(
                 request: request, profile: profile, authority: authority, metadata: metadata,

@@ -86,7 +86,7 @@ struct PluginConversation {
             outgoing.finish()
         }
         for await occurrence in occurrences {
-            if let ending = await handle(occurrence) { return await settle(ending) }
+            if let ending = await handle(occurrence) { return await awaitExit(after: ending) }
             if case .outputEnded = occurrence { return nil }
         }
         return .failed(.interrupted)
@@ -134,7 +134,7 @@ struct PluginConversation {
     }
 
     /// Waits for the plugin to exit after its answer; any further output turns the answer into an error.
-    private mutating func settle(_ ending: ConversationState.Ending) async -> ConversationState.Ending {
+    private mutating func awaitExit(after ending: ConversationState.Ending) async -> ConversationState.Ending {
         asking?.cancel()
         timer?.cancel()
         outgoing.finish()

@@ -13,7 +13,7 @@ struct Polling: Sendable {
     init(interval: Int) { self.interval = interval }
 
     /// Records a poll; returns true if it came too early, which adds five seconds to the interval (RFC 8628, 3.5).
-    mutating func note() -> Bool {
+    mutating func poll() -> Bool {
         // Clocks and schedulers jitter, so a tenth of the interval is tolerated.
         let soonest = last?.addingTimeInterval(TimeInterval(interval) * 0.9)
         let isTooFast = soonest.map { Date.now < $0 } ?? false
@@ -50,7 +50,7 @@ extension Ledger {
                 })
             else { return nil }
             var device = found
-            let isTooFast = device.polling.note()
+            let isTooFast = device.polling.poll()
             state.devices[userCode] = device
             // The code can be used once, whatever the result.
             if case .approved = device.decision { state.devices[userCode] = nil }

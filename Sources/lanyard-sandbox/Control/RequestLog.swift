@@ -29,7 +29,7 @@ final class RequestLog: Sendable {
             FilePath(path), .writeOnly, options: [.create, .append, .closeOnExec], permissions: [.ownerReadWrite])
     }
 
-    func note(_ visit: Visit, host: Host, status: Int) {
+    func add(_ visit: Visit, host: Host, status: Int) {
         var entry: [String: JSONValue] = [
             "time": .string(visit.arrived.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
             "method": .string(visit.method.rawValue), "host": .string(host.rawValue), "path": .string(visit.path),

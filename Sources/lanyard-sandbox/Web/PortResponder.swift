@@ -36,7 +36,7 @@ struct PortResponder: HTTPResponder {
         // The tests' own door has no faults and is in no log.
         if host == .authority, asked.path.hasPrefix("/_sandbox/") { return await world.control(asked) }
         return try await world.faults.applied(
-            to: asked, on: context.channel, log: { world.log.note(asked, host: host, status: $0) }
+            to: asked, on: context.channel, log: { world.log.add(asked, host: host, status: $0) }
         ) {
             try await answer(asked)
         }
