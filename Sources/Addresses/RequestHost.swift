@@ -23,23 +23,23 @@ public struct RequestHost: Sendable, Hashable {
     }
 
     /// The context of the text, which decides how a zone is written and whether `*` may stand for a label.
-    enum Place {
+    enum Context {
         case attribute, url, pattern
 
         var zoneMark: String { self == .attribute ? "%" : "%25" }
     }
 
-    init?(_ text: Substring, in place: Place) {
+    init?(_ text: Substring, in context: Context) {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "[") {
             guard let close = rest.firstIndex(of: UInt8(ascii: "]")),
-                let address = IPNetwork.v6(Substring(rest[..<close].dropFirst()), zoneMark: place.zoneMark)
+                let address = IPNetwork.v6(Substring(rest[..<close].dropFirst()), zoneMark: context.zoneMark)
             else { return nil }
             name = address
             rest = rest[close...].dropFirst()
         } else {
             let end = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
-            guard Self.isName(rest[..<end], mayHaveWildcards: place == .pattern) else { return nil }
+            guard Self.isName(rest[..<end], mayHaveWildcards: context == .pattern) else { return nil }
             name = Substring(rest[..<end]).lowercased()
             rest = rest[end...]
         }

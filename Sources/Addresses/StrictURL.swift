@@ -29,7 +29,7 @@ public struct StrictURL: Sendable {
         self.init(text, in: .pattern)
     }
 
-    private init?(_ text: String, in place: RequestHost.Place) {
+    private init?(_ text: String, in context: RequestHost.Context) {
         guard text.utf8.allSatisfy(\.mayStandInURL), text.utf8.hasOnlyWholeEscapes,
             let scheme = Self.scheme(of: text)
         else { return nil }
@@ -40,7 +40,7 @@ public struct StrictURL: Sendable {
             info = Substring(rest[..<at])
             host = Substring(rest[..<end][at...].dropFirst())
         }
-        guard info.map(Self.isUserInfo) ?? true, let host = RequestHost(host, in: place) else {
+        guard info.map(Self.isUserInfo) ?? true, let host = RequestHost(host, in: context) else {
             return nil
         }
         self.scheme = scheme

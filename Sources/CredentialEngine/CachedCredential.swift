@@ -45,12 +45,12 @@ public struct CachedCredential: Sendable {
     /// Returns the place to remember a token that is about to be acquired; nil if it can't be remembered.
     ///
     /// Call this before reading anything that decides the answer.
-    func place() -> Place? {
-        surroundings.answers.key().map { Place(remembered: self, key: $0, settings: settings) }
+    func slot() -> Slot? {
+        surroundings.answers.key().map { Slot(remembered: self, key: $0, settings: settings) }
     }
 
     /// The place to remember a token that is being acquired.
-    struct Place: Sendable {
+    struct Slot: Sendable {
         fileprivate let remembered: CachedCredential
         fileprivate let key: AnswerEncryptionKey
         /// The state of the settings before they were read.

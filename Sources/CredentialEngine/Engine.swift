@@ -73,7 +73,7 @@ public struct Engine: Sendable {
         let remembered = CachedCredential(request, in: surroundings)
         if let credential = remembered?.credential { return .outcome(try request.outcome(credential)) }
         let look = StoredLookup(
-            request: request, remembered: remembered?.place(),
+            request: request, remembered: remembered?.slot(),
             passwordAbsence: PasswordAbsence(request, in: surroundings),
             given: surroundings.given, now: surroundings.now)
         look.passwordAbsence.prepare()
@@ -170,13 +170,13 @@ public struct Engine: Sendable {
         do throws(EngineError) {
             let sources = try readSources()
             guard let wanted = try sources.resolve(request) else { return false }
-            let place = CachedCredential(request, in: surroundings)?.place()
+            let slot = CachedCredential(request, in: surroundings)?.slot()
             let decision = try sources.decide(wanted, place: request.place)
             if case .answer(let token) = decision.step {
                 // Another process was quicker. The answer cache may still have the old token.
                 guard Credential(token, at: nil).mark != mark else { return false }
                 surroundings.given.note(token.accessToken)
-                place?.keep(token, at: decision.match?.issuer, for: wanted, from: sources)
+                slot?.keep(token, at: decision.match?.issuer, for: wanted, from: sources)
                 return true
             }
             guard let replaced = decision.replaced, Credential(replaced, at: nil).mark == mark else { return false }
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
                 for: wanted, place: request.place, by: decision, isUnattended: true)
             guard Credential(token, at: nil).mark != mark else { return false }
             surroundings.given.note(token.accessToken)
-            place?.keep(token, at: decision.match?.issuer, for: wanted, from: sources, isAhead: true)
+            slot?.keep(token, at: decision.match?.issuer, for: wanted, from: sources, isAhead: true)
             return true
         } catch {
             return false
@@ -195,7 +195,7 @@ public struct Engine: Sendable {
 /// A search of the keyring for a request that has no remembered answer.
 private struct StoredLookup: Sendable {
     let request: CredentialRequest
-    let remembered: CachedCredential.Place?
+    let remembered: CachedCredential.Slot?
     let passwordAbsence: PasswordAbsence
     let given: GivenTokens
     /// Seconds since 1970.

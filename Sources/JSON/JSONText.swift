@@ -19,7 +19,7 @@ public struct JSONText: Sendable {
 
     /// Returns the value at a path of names, as written; nil if there is none.
     public func value(at path: [String]) -> String? {
-        let place = Place(path, in: plain)
+        let place = Location(path, in: plain)
         guard place.missing.isEmpty, let value = place.value else { return nil }
         return String(decoding: bytes[value], as: UTF8.self)
     }
@@ -29,7 +29,7 @@ public struct JSONText: Sendable {
     ///
     /// Programs don't agree on which of the two counts.
     public func repeated(on path: [String]) -> (name: String, line: Int)? {
-        guard let second = Place(path, in: plain).repeated else { return nil }
+        guard let second = Location(path, in: plain).repeated else { return nil }
         return (second.name, 1 + bytes[..<second.start].count { $0 == UInt8(ascii: "\n") })
     }
 
@@ -37,7 +37,7 @@ public struct JSONText: Sendable {
     ///
     /// Missing objects on the path are created.
     public func setting(_ value: String, at path: [String]) -> String? {
-        let place = Place(path, in: plain)
+        let place = Location(path, in: plain)
         if place.missing.isEmpty { return place.value.map { replacing($0, with: value) } }
         guard let object = place.object else { return nil }
         let depth = path.count - place.missing.count
@@ -74,7 +74,7 @@ public struct JSONText: Sendable {
 
     /// Returns the object to which a new value at a path would be added, if it is empty; nil if it isn't, or has comments.
     public func emptyObject(on path: [String]) -> String? {
-        guard let object = Place(path, in: plain).object, object.members.isEmpty, !isCommented(object.range) else {
+        guard let object = Location(path, in: plain).object, object.members.isEmpty, !isCommented(object.range) else {
             return nil
         }
         return String(decoding: bytes[object.range], as: UTF8.self)
@@ -85,7 +85,7 @@ public struct JSONText: Sendable {
     public func removing(
         _ path: [String], keepingObjects isKept: Bool = false, empty: String = "{}"
     ) -> String {
-        let place = Place(path, in: plain)
+        let place = Location(path, in: plain)
         guard place.missing.isEmpty, let object = place.object,
             let index = object.members.firstIndex(where: { $0.value == place.value })
         else { return String(decoding: bytes, as: UTF8.self) }
@@ -170,7 +170,7 @@ public struct JSONText: Sendable {
     }
 
     /// The place that a path leads to.
-    private struct Place {
+    private struct Location {
         struct Object {
             let members: [JSONReader.Member]
             let range: Range<Int>

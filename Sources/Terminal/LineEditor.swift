@@ -3,7 +3,7 @@
 /// The kernel could edit lines too, but it cuts them at 4,095 bytes, and the URL at the end of a sign-in is longer.
 struct LineEditor {
     /// The effect of a byte.
-    enum Outcome: Equatable {
+    enum Effect: Equatable {
         /// The line isn't complete; the bytes update the screen.
         case more(echo: [UInt8])
         /// Enter: the line.
@@ -25,7 +25,7 @@ struct LineEditor {
         self.longest = longest
     }
 
-    mutating func receive(_ byte: UInt8) -> Outcome {
+    mutating func receive(_ byte: UInt8) -> Effect {
         // Arrow keys and other special keys have no meaning here.
         guard case .byte(let byte)? = keys.receive(byte) else { return .more(echo: []) }
         switch byte {
@@ -48,7 +48,7 @@ struct LineEditor {
         return [byte]
     }
 
-    private mutating func finish() -> Outcome {
+    private mutating func finish() -> Effect {
         defer {
             bytes = []
             isTooLong = false

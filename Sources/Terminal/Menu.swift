@@ -8,7 +8,7 @@ package import SystemPackage
 /// It is redrawn with each key. No line is wider than the terminal, so the number of rows to redraw is known.
 struct Menu {
     /// The effect of a byte.
-    enum Outcome: Equatable {
+    enum Effect: Equatable {
         case unchanged
         case changed
         /// Enter: the index of the choice.
@@ -42,7 +42,7 @@ struct Menu {
 
     // MARK: Keys
 
-    mutating func receive(_ byte: UInt8) -> Outcome {
+    mutating func receive(_ byte: UInt8) -> Effect {
         switch keys.receive(byte) {
         case nil, .other: .unchanged
         case .up: move(by: -1)
@@ -53,7 +53,7 @@ struct Menu {
         }
     }
 
-    private mutating func type(_ byte: UInt8) -> Outcome {
+    private mutating func type(_ byte: UInt8) -> Effect {
         switch byte {
         case 0x0A, 0x0D: return matches.isEmpty ? .unchanged : .chosen(matches[marked])
         case 0x04: return typed.isEmpty ? .end : .unchanged
@@ -72,7 +72,7 @@ struct Menu {
     }
 
     /// Moves the mark, wrapping around at the ends.
-    private mutating func move(by steps: Int) -> Outcome {
+    private mutating func move(by steps: Int) -> Effect {
         guard !matches.isEmpty else { return .unchanged }
         marked = (marked + steps + matches.count) % matches.count
         return .changed

@@ -152,7 +152,7 @@ actor Announcement {
         let authority = "\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"
         return rule(world.exchanges, authority: authority, client: "azure-cli", ("exchange", "acr"))
             + rule(
-                "\(world.exchanges)/\(TokenService.roles)", authority: authority, client: clientID,
+                "\(world.exchanges)/\(SecurityTokenService.roles)", authority: authority, client: clientID,
                 scopes: ["api://sandbox-git/.default"], ("exchange", "aws-sts"))
     }
 

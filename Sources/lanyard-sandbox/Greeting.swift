@@ -50,7 +50,7 @@ struct Greeting {
           registry       \(world.exchanges)
 
         On the same port, Amazon's Security Token Service gives temporary keys for any role:
-          lanyard aws \(world.exchanges)/\(TokenService.roles)/developer
+          lanyard aws \(world.exchanges)/\(SecurityTokenService.roles)/developer
 
         An application signs in by itself, as a pipeline does: the identity \(Announcement.identity) of config.toml.
 

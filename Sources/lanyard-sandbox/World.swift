@@ -57,9 +57,9 @@ final class World: Sendable {
     /// Google Cloud.
     let google = GoogleCloud.State()
     /// The passwords of AWS's registries and repositories, with the service that gave them and the keys that they were got with.
-    let passwords = Mutex<[String: (service: String, keys: TokenService.Keys)]>([:])
+    let passwords = Mutex<[String: (service: String, keys: SecurityTokenService.Keys)]>([:])
     /// The issued temporary keys, by their identifiers.
-    let keys = Mutex<[String: TokenService.Keys]>([:])
+    let keys = Mutex<[String: SecurityTokenService.Keys]>([:])
     /// The ends of the sessions at the instance metadata service of AWS's machines.
     let metadataSessions = Mutex<[String: Int64]>([:])
     let faults = Faults()

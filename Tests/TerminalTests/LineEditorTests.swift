@@ -5,9 +5,9 @@ import Testing
 /// Keys as a terminal sends them.
 @Suite struct LineEditorTests {
     /// Types the keys; returns the last outcome and the echo.
-    private func type(_ keys: String, longest: Int = 100) -> (last: LineEditor.Outcome?, echo: String) {
+    private func type(_ keys: String, longest: Int = 100) -> (last: LineEditor.Effect?, echo: String) {
         var editor = LineEditor(longest: longest)
-        var last: LineEditor.Outcome?
+        var last: LineEditor.Effect?
         var echo: [UInt8] = []
         for byte in keys.utf8 {
             last = editor.receive(byte)

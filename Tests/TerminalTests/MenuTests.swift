@@ -12,9 +12,9 @@ import Testing
     /// Types the keys; returns the last outcome and the menu.
     private func type(
         _ keys: String, choices: [String] = choices, columns: Int = 80, rows: Int = 24
-    ) -> (last: Menu.Outcome?, menu: Menu) {
+    ) -> (last: Menu.Effect?, menu: Menu) {
         var menu = Menu(choices, columns: columns, rows: rows)
-        var last: Menu.Outcome?
+        var last: Menu.Effect?
         for byte in keys.utf8 { last = menu.receive(byte) }
         return (last, menu)
     }
@@ -22,7 +22,7 @@ import Testing
     private static let up = "\u{1B}[A"
     private static let down = "\u{1B}OB"
 
-    private static let dialogues: [(String, Menu.Outcome)] = [
+    private static let dialogues: [(String, Menu.Effect)] = [
         ("\r", .chosen(0)), (down + "\r", .chosen(1)), (up + "\n", .chosen(3)), (down + down + up + "\r", .chosen(1)),
         (up + down + "\r", .chosen(0)), ("\u{1B}[F\r", .chosen(3)), (down + "\u{1B}[1~\r", .chosen(0)),
         ("\u{E}\u{E}\u{10}\r", .chosen(1)), ("\t\r", .chosen(1)), ("2\r", .chosen(1)), ("4\u{7F}3\r", .chosen(2)),
@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: dialogues)
-    func `keys choose`(_ keys: String, _ outcome: Menu.Outcome) {
+    func `keys choose`(_ keys: String, _ outcome: Menu.Effect) {
         #expect(type(keys).last == outcome)
     }
 

@@ -28,7 +28,7 @@ struct SignatureV4: Sendable {
     ) -> [(String, String)] {
         var own = [("x-amz-date", time)]
         if let session = keys.session { own.append(("x-amz-security-token", session.reveal())) }
-        let place = Place(url)
+        let place = SignedParts(url)
         let signed = Self.canonical(headers + own + [("host", place.host)])
         let names = signed.map(\.name).joined(separator: ";")
         let request = [
@@ -74,7 +74,7 @@ struct SignatureV4: Sendable {
     }
 
     /// The parts of a URL that are signed.
-    private struct Place {
+    private struct SignedParts {
         let host: String
         let path: String
         let sortedQuery: String

@@ -20,7 +20,7 @@ struct GitHubApp {
     ///
     /// - Throws: `invalid-request` if the App isn't installed there, lacks a permission, or has another key.
     func token(of identity: PluginIdentity) async throws(PluginError) -> PluginResult {
-        let place = try place
+        let target = try target
         let permissions = try permissions
         guard let path = identity.certificate else {
             throw PluginError(
@@ -31,16 +31,16 @@ struct GitHubApp {
         let proof = try await session.plainly { () async throws(OAuthError) in
             try ClientCertificate(file: path, password: identity.certificatePassword, mayBeKey: true).appToken(of: id)
         }
-        let installation = try await installation(at: place, proof)
+        let installation = try await installation(at: target, proof)
         var wanted: [String: JSONValue] = ["permissions": .object(permissions)]
-        if let name = place.repository { wanted["repositories"] = [.string(name)] }
+        if let name = target.repository { wanted["repositories"] = [.string(name)] }
         let body = JSONValue.object(wanted).encodedText
         let answer = try await session.plainly { () async throws(OAuthError) in
             try await session.transport.post(
                 "\(api)/app/installations/\(installation)/access_tokens", json: body, headers: Self.headers(proof),
                 .harmless)
         }
-        guard answer.status == 201 else { throw refusal(answer, place) }
+        guard answer.status == 201 else { throw refusal(answer, target) }
         guard let token = answer.json?["token"]?.string, WireForm.secret.accepts(token),
             let text = answer.json?["expires_at"]?.string, let end = try? Date(text, strategy: .iso8601)
         else { throw PluginError(.internal, "\(host) gave no token that can be used") }
@@ -58,7 +58,7 @@ struct GitHubApp {
     }
 
     /// What a token is for.
-    private struct Place {
+    private struct Target {
         /// The user or organisation.
         let owner: String
         /// The repository's name; nil for all that the App may use.
@@ -67,7 +67,7 @@ struct GitHubApp {
         var text: String { repository.map { "\(owner)/\($0)" } ?? owner }
     }
 
-    private var place: Place {
+    private var target: Target {
         get throws(PluginError) {
             guard let resource = session.request.resources.first, session.request.resources.count == 1,
                 let url = StrictURL(https: resource), url.hostText == host, (1...2).contains(url.segments.count),
@@ -78,7 +78,7 @@ struct GitHubApp {
                     hint: "have git send the path (credential.useHttpPath), or write "
                         + "resource-indicators = [\"https://\(host)/OWNER\"] in the rule, for all of an owner's")
             }
-            return Place(
+            return Target(
                 owner: String(url.segments[0]), repository: url.segments.count > 1 ? String(url.segments[1]) : nil)
         }
     }
@@ -100,21 +100,22 @@ struct GitHubApp {
     }
 
     /// Returns the number of the installation that has a repository, or of an owner's.
-    private func installation(at place: Place, _ proof: Secret) async throws(PluginError) -> Int {
-        let paths = place.repository == nil ? ["orgs/\(place.owner)", "users/\(place.owner)"] : ["repos/\(place.text)"]
+    private func installation(at target: Target, _ proof: Secret) async throws(PluginError) -> Int {
+        let paths =
+            target.repository == nil ? ["orgs/\(target.owner)", "users/\(target.owner)"] : ["repos/\(target.text)"]
         var last: PluginError?
         for path in paths {
             let answer = try await session.plainly { () async throws(OAuthError) in
                 try await session.transport.get("\(api)/\(path)/installation", headers: Self.headers(proof))
             }
             if answer.status == 200, let id = answer.json?["id"]?.wholeNumber { return id }
-            last = refusal(answer, place)
+            last = refusal(answer, target)
             guard answer.status == 404 else { break }
         }
         throw last ?? PluginError(.internal, "\(host) named no installation")
     }
 
-    private func refusal(_ answer: HTTPAnswer, _ place: Place) -> PluginError {
+    private func refusal(_ answer: HTTPAnswer, _ target: Target) -> PluginError {
         let said = answer.json?["message"]?.string?.displayable(limit: 200) ?? "HTTP \(answer.status)"
         let app = session.request.clientID.displayable(limit: 64)
         switch answer.status {
@@ -127,11 +128,11 @@ struct GitHubApp {
                     ? "set this computer's clock" : "check the client ID, and that the key is one of the app's")
         case 404:
             return PluginError(
-                .invalidRequest, "the app \(app) is not installed for \(place.text)",
-                hint: "have an owner of \(place.owner) install it, and let it use the repository")
+                .invalidRequest, "the app \(app) is not installed for \(target.text)",
+                hint: "have an owner of \(target.owner) install it, and let it use the repository")
         case 301, 302, 307, 308:
             return PluginError(
-                .invalidRequest, "\(host) has \(place.text) under another name by now", hint: "use its new URL")
+                .invalidRequest, "\(host) has \(target.text) under another name by now", hint: "use its new URL")
         case 422:
             return PluginError(
                 .invalidRequest, "\(host) gives the app \(app) no such token: \(said)",
@@ -139,7 +140,7 @@ struct GitHubApp {
         case 403 where said.hasBytes("suspended"):
             return PluginError(
                 .invalidRequest, "\(host) refuses the app \(app): \(said)",
-                hint: "have an owner of \(place.owner) unsuspend it, where its installed apps are listed")
+                hint: "have an owner of \(target.owner) unsuspend it, where its installed apps are listed")
         case 403 where answer.retryAfter != nil || answer.first("x-ratelimit-remaining") == "0":
             var error = PluginError(.throttled, "\(host) refuses the app \(app): \(said)")
             let reset = answer.first("x-ratelimit-reset").flatMap(Double.init).map(answer.lifetime(until:))

@@ -66,7 +66,7 @@ package struct Browser: Sendable {
         return reason ?? "\(names) could not be started"
     }
 
-    private enum Outcome: Sendable {
+    private enum Ending: Sendable {
         case open, missing
         case failed(String)
     }
@@ -76,7 +76,7 @@ package struct Browser: Sendable {
 
     private func start(
         _ words: [String], url: String, _ failed: @escaping @Sendable (String) -> Void
-    ) async -> Outcome {
+    ) async -> Ending {
         let hasPlace = words.dropFirst().contains { $0.hasBytes("%s") }
         let arguments = hasPlace ? words.map { $0.replacing(bytes: "%s", with: url) } : words + [url]
         var options = PlatformOptions()
@@ -84,7 +84,7 @@ package struct Browser: Sendable {
         let configuration = Configuration(
             executable: words[0].hasBytes("/") ? .path(FilePath(words[0])) : .name(words[0]),
             arguments: Arguments(Array(arguments.dropFirst())), platformOptions: options)
-        let (outcomes, report) = AsyncStream.makeStream(of: Outcome.self)
+        let (outcomes, report) = AsyncStream.makeStream(of: Ending.self)
         // Detached and never awaited: the browser may outlive this process, and nothing depends on its end.
         Task.detached {
             let outcome = await Self.run(configuration, name: words[0])
@@ -99,7 +99,7 @@ package struct Browser: Sendable {
         return .missing
     }
 
-    private static func run(_ configuration: Configuration, name: String) async -> Outcome {
+    private static func run(_ configuration: Configuration, name: String) async -> Ending {
         guard let errors = (try? standardError()) ?? (try? .open("/dev/null", .writeOnly)) else { return .missing }
         defer { try? errors.close() }
         let ended = try? await Subprocess.run(

@@ -3,7 +3,7 @@ import CommandKit
 /// The position of the cursor on a command line.
 struct CompletionPoint {
     /// The kinds of words that may be at the cursor.
-    enum Place {
+    enum Position {
         /// The name of an option.
         case option
         /// An option's value; `named` is the `--option=` at the beginning of the word.
@@ -20,7 +20,7 @@ struct CompletionPoint {
     private(set) var path: [String] = []
     /// The arguments before the cursor.
     private(set) var arguments: [String] = []
-    private(set) var place = Place.option
+    private(set) var place = Position.option
     private var awaiting: CommandParameter?
     private var isTerminated = false
     private var used: [CommandParameter] = []
@@ -66,7 +66,7 @@ struct CompletionPoint {
         }
     }
 
-    private func place(of word: String) -> Place {
+    private func place(of word: String) -> Position {
         if let awaiting { return .value(awaiting, named: "") }
         if word.isOption, !isTerminated {
             guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")), let option = command.option(word),

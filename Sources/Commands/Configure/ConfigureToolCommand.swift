@@ -7,9 +7,9 @@ import Terminal
 import Tools
 
 /// `configure TOOL`, for any tool but git.
-struct ConfigureToolCommand<Place: TableIndex>: Command {
-    private static var tool: ToolSetup { Place.setup }
-    private var tool: ToolSetup { Place.setup }
+struct ConfigureToolCommand<Index: TableIndex>: Command {
+    private static var tool: ToolSetup { Index.setup }
+    private var tool: ToolSetup { Index.setup }
 
     static var configuration: CommandConfiguration {
         CommandConfiguration(

@@ -31,21 +31,21 @@ extension URLVerb {
     static var examples: KeyValuePairs<String, String> { verb.examples }
 }
 
-private struct URLVerbCommand<Place: TableIndex>: URLVerb {
-    static var verb: ToolVerb { ToolVerb.all[Place.index] }
+private struct URLVerbCommand<Index: TableIndex>: URLVerb {
+    static var verb: ToolVerb { ToolVerb.all[Index.index] }
 
     @Argument(help: ArgumentHelp(Self.verb.argument)) var url: String
 }
 
-private struct OptionalURLVerbCommand<Place: TableIndex>: URLVerb {
-    static var verb: ToolVerb { ToolVerb.all[Place.index] }
+private struct OptionalURLVerbCommand<Index: TableIndex>: URLVerb {
+    static var verb: ToolVerb { ToolVerb.all[Index.index] }
 
     @Argument(help: ArgumentHelp(Self.verb.argument)) var url: String?
 }
 
 /// A verb that stands in for a program, for SDKs.
-private struct ProgramVerbCommand<Place: TableIndex>: ServedCommand {
-    private static var verb: ToolVerb { ToolVerb.all[Place.index] }
+private struct ProgramVerbCommand<Index: TableIndex>: ServedCommand {
+    private static var verb: ToolVerb { ToolVerb.all[Index.index] }
 
     static var configuration: CommandConfiguration {
         CommandConfiguration(
@@ -67,12 +67,12 @@ protocol TableIndex: Sendable {
 /// The places of a table.
 enum TableIndices {
     private enum First: TableIndex { static var index: Int { 0 } }
-    private enum After<Place: TableIndex>: TableIndex { static var index: Int { Place.index + 1 } }
+    private enum After<Index: TableIndex>: TableIndex { static var index: Int { Index.index + 1 } }
 
     /// Returns the first places.
     static func types(_ count: Int) -> [any TableIndex.Type] { types(count, from: First.self) }
 
-    private static func types<Place: TableIndex>(_ count: Int, from place: Place.Type) -> [any TableIndex.Type] {
-        count == 0 ? [] : [place] + types(count - 1, from: After<Place>.self)
+    private static func types<Index: TableIndex>(_ count: Int, from place: Index.Type) -> [any TableIndex.Type] {
+        count == 0 ? [] : [place] + types(count - 1, from: After<Index>.self)
     }
 }

@@ -55,7 +55,7 @@ struct MachineRoles: Sendable {
                 ["code": "AccessDenied", "message": "The authorization token is wrong"], status: .unauthorized)
         }
         var members = keys(visit)
-        members["RoleArn"] = .string("\(TokenService.roles)/\(Self.role)")
+        members["RoleArn"] = .string("\(SecurityTokenService.roles)/\(Self.role)")
         return .json(.object(members))
     }
 

@@ -47,13 +47,14 @@ struct PasswordServices: Sendable {
         }
     }
 
-    private func password(of keys: TokenService.Keys, for service: String) -> String {
+    private func password(of keys: SecurityTokenService.Keys, for service: String) -> String {
         let password = newSecret(bytes: 256)
         world.passwords.withLock { $0[password] = (service, keys) }
         return password
     }
 
-    private func signed(_ visit: Visit, _ service: String, _ body: (TokenService.Keys) -> JSONValue) -> Response {
+    private func signed(_ visit: Visit, _ service: String, _ body: (SecurityTokenService.Keys) -> JSONValue) -> Response
+    {
         do throws(HostError) {
             let keys = try Signature.keys(of: visit, for: service, in: world)
             guard !keys.role.hasSuffix("/denied") else {
@@ -72,7 +73,7 @@ struct PasswordServices: Sendable {
 
 extension World {
     /// Returns the keys that a password of one of these services was got with, while they live; nil for any other text.
-    func keys(ofPassword text: String, for services: Set<String>) -> TokenService.Keys? {
+    func keys(ofPassword text: String, for services: Set<String>) -> SecurityTokenService.Keys? {
         passwords.withLock { $0[text] }.flatMap {
             services.contains($0.service) && $0.keys.end > Date.now.unix ? $0.keys : nil
         }

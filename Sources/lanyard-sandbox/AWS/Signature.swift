@@ -10,7 +10,9 @@ struct Signature {
     /// Returns the keys that signed a request for this service.
     ///
     /// - Throws: Why it isn't taken, in AWS's words.
-    static func keys(of visit: Visit, for service: String, in world: World) throws(HostError) -> TokenService.Keys {
+    static func keys(of visit: Visit, for service: String, in world: World) throws(HostError)
+        -> SecurityTokenService.Keys
+    {
         guard let header = visit.header("Authorization"), header.hasPrefix("AWS4-HMAC-SHA256 ") else {
             throw HostError("MissingAuthenticationTokenException", "Missing Authentication Token")
         }

@@ -49,7 +49,7 @@ struct CloudRepositories: Sendable {
     }
 
     /// Returns the keys that a request's token of CodeArtifact's was got with, if it comes as the format's programs send it.
-    private func opener(_ visit: Visit, of format: String) -> TokenService.Keys? {
+    private func opener(_ visit: Visit, of format: String) -> SecurityTokenService.Keys? {
         let token: String? =
             switch (format, visit.authorization) {
             case ("npm", .bearer(let text)), ("swift", .bearer(let text)): text

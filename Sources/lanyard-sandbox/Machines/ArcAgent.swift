@@ -10,7 +10,7 @@ import Synchronization
 struct ArcAgent: Sendable {
     /// The path of its interface; the real one is at the root of a separate port.
     static let folder = "/arc"
-    static let path = folder + MetadataService.path
+    static let path = folder + AzureMetadataService.path
     private static let versions = ["2021-02-01", "2020-06-01", "2019-11-01", "2019-08-15"]
 
     let world: World
@@ -41,9 +41,9 @@ struct ArcAgent: Sendable {
     ) async throws -> Response {
         visit.user = identity.name
         guard let resource = world.machineResource(name) else {
-            return refusal("invalid_resource", MetadataService.unknown(name, in: identity), .badRequest, visit)
+            return refusal("invalid_resource", AzureMetadataService.unknown(name, in: identity), .badRequest, visit)
         }
-        var members = MetadataService.members(
+        var members = AzureMetadataService.members(
             of: try await world.machineToken(of: identity, for: resource), for: name)
         // An agent that supports user-assigned identities says whose token it returned; one that doesn't returns the
         // machine's.

@@ -58,7 +58,7 @@ extension PortResponder {
     static func exchanges(of world: World) -> PortResponder {
         PortResponder(world: world, host: .exchanges) { visit in
             if let answer = CloudRepositories(world: world).answer(visit) { return answer }
-            if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
+            if SecurityTokenService.isMeant(visit) { return try await SecurityTokenService(world: world).answer(visit) }
             if let answer = IdentityCenter(world: world).answer(visit) ?? PasswordServices(world: world).answer(visit) {
                 return answer
             }
@@ -83,7 +83,7 @@ extension PortResponder {
             return switch visit.path {
             case AppServiceEndpoint.path: try await AppServiceEndpoint(world: world).answer(visit)
             case ArcAgent.path: try await ArcAgent(world: world).answer(visit)
-            default: try await MetadataService(world: world).answer(visit)
+            default: try await AzureMetadataService(world: world).answer(visit)
             }
         }
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// AWS's Security Token Service, as far as it exchanges tokens and keys for temporary keys.
 ///
 /// It accepts tokens for the sandbox's git and the issuer's ID tokens, and knows every role except those named `denied`; `external` wants an ID.
-struct TokenService: Sendable {
+struct SecurityTokenService: Sendable {
     /// Issued keys.
     struct Keys: Sendable {
         let secret: String
@@ -143,9 +143,11 @@ extension Response {
 
 extension World {
     /// Issues keys for a role.
-    func newKeys(role: String, name: String, lifetime: Int64? = nil) -> (identifier: String, keys: TokenService.Keys) {
+    func newKeys(role: String, name: String, lifetime: Int64? = nil) -> (
+        identifier: String, keys: SecurityTokenService.Keys
+    ) {
         let identifier = "ASIA" + newIdentifier().uppercased().filter { $0 != "-" }.prefix(16)
-        let issued = TokenService.Keys(
+        let issued = SecurityTokenService.Keys(
             secret: newSecret(), session: newSecret(bytes: 64), role: role, name: name,
             end: Date.now.unix + (lifetime ?? Int64(settings.keyLifetime)))
         keys.withLock { $0[identifier] = issued }

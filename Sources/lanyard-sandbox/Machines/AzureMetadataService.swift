@@ -4,7 +4,7 @@ import JSON
 import Terminal
 
 /// The token endpoint of the Instance Metadata Service (IMDS) of Azure's virtual machines, with its error messages.
-struct MetadataService: Sendable {
+struct AzureMetadataService: Sendable {
     static let path = "/metadata/identity/oauth2/token"
     /// The interface versions with tokens, newest first.
     private static let versions = [
