@@ -62,9 +62,9 @@ public enum Lanyard {
     /// Serves a tool, with threads only if they are needed.
     private static func serve(_ tool: any ToolProtocol, in context: CommandContext) -> Never {
         var run = ToolRun(tool, in: context)
-        switch run.untilOthersAreNeeded() {
+        switch run.start() {
         case .end(let status): leave(status, context)
-        case .needsOthers(let pending): finish(context) { [run] in await run.goingOn(with: pending) }
+        case .needsOthers(let pending): finish(context) { [run] in await run.finish(after: pending) }
         }
     }
 

@@ -21,7 +21,7 @@ package protocol AuthorityRules: Sendable {
     func accept(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> Tokens
 
     /// Whether the next flow may succeed after this flow's error.
-    func mayDoBetterElsewhere(after error: OAuthError) -> Bool
+    func shouldTryNextFlow(after error: OAuthError) -> Bool
 
     /// Returns the page to show in the browser after a successful sign-in.
     func page(with tokens: Tokens) -> LoopbackPage
@@ -36,7 +36,7 @@ extension AuthorityRules {
     /// By default, there are no additional headers.
     package func headers(redeeming response: AuthorizationResponse) -> [(String, String)] { [] }
     /// By default, no other flow is tried.
-    package func mayDoBetterElsewhere(after error: OAuthError) -> Bool { false }
+    package func shouldTryNextFlow(after error: OAuthError) -> Bool { false }
     /// Returns the default success page.
     package func page(with tokens: Tokens) -> LoopbackPage { .success }
     /// Returns the page for a sign-in that the user cancelled, or the one for any other error.

@@ -38,7 +38,7 @@ extension OAuthSession {
         try await accept(tokens, nonce: nil)
     }
     /// By default, the authority may know the client if another flow may succeed.
-    package func mayKnowClient(after error: OAuthError) -> Bool { mayDoBetterElsewhere(after: error) }
+    package func mayKnowClient(after error: OAuthError) -> Bool { shouldTryNextFlow(after: error) }
 
     /// Signs a user in with the first of these flows that is possible here.
     package func signIn(_ flows: [Flow], _ user: any Conversation) async throws(PluginError) -> PluginResult {

@@ -290,9 +290,9 @@ struct Renewal: Serviced {
         _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> Bool {
         if error.isClientMismatch {
-            let stranger = AppMetadataRecord(
+            let app = AppMetadataRecord(
                 clientID: request.clientID, environment: authority.key.environment, familyID: "")
-            try keeper.save([.appMetadata(stranger)])
+            try keeper.save([.appMetadata(app)])
             return true
         }
         guard error.code == .interactionRequired else { return false }

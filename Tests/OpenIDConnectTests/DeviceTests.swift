@@ -21,7 +21,7 @@ struct DeviceTests {
             if let interval = vector.expect["interval"] { #expect(code.interval == interval.wholeNumber) }
             if let seconds = vector.expect["expires_in"] { #expect(code.expiresIn == seconds.wholeNumber) }
         } catch {
-            let goesOn = session.mayDoBetterElsewhere(after: error)
+            let goesOn = session.shouldTryNextFlow(after: error)
             #expect(goesOn == (vector.expected("outcome") == "next-flow"))
             if !goesOn { #expect(vector.code == session.code(error), "\(error.message)") }
         }

@@ -159,7 +159,7 @@ struct IdentityCenter: OAuthSession {
         return account
     }
 
-    func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
+    func shouldTryNextFlow(after error: OAuthError) -> Bool {
         guard case .refused(let response, .device) = error.kind else { return false }
         return response.error == "unauthorized_client"
     }

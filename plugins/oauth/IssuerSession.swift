@@ -312,7 +312,7 @@ extension IssuerSession: OAuthSession {
 
     /// Whether another flow may succeed: an issuer may deny device codes to this client or for these scopes, but allow
     /// a sign-in in the browser.
-    func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
+    func shouldTryNextFlow(after error: OAuthError) -> Bool {
         switch error.kind {
         case .notFound: true
         case .refused(let response, .device): Self.withoutDeviceCodes.contains(response.error)

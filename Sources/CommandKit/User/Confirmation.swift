@@ -34,8 +34,7 @@ package struct Confirmation {
     private static let longestWait = 3600.0
 
     /// Returns the reason why the far side may not use it; nil if it may.
-    package func refusal(of subject: ConfirmationSubject) async -> ForwardedRefusal? {
-        let what = subject.text
+    package func refusal(of what: String) async -> ForwardedRefusal? {
         guard await requester.waitForTurn(in: context) else { return .justDeclined }
         let question: Message = "may \(requester.forward) use your credential for \(what)?\(requester.ownName)"
         // Only one question is shown at a time, whichever far side asks.
@@ -73,21 +72,19 @@ package struct Confirmation {
     }
 }
 
-/// What a far side would get: its place, and whose it is.
-package struct ConfirmationSubject {
-    /// For the user, in characters that can't pass for other words.
-    package let text: String
-
-    /// Describes what answers a request: the token that it needs, or the password that was found.
-    package init(_ request: CredentialRequest, _ wanted: TokenRequest?, _ found: StoredPassword?, in session: Session) {
+extension Session {
+    /// Returns what answers a far side's request, in words whose characters can't pass for others: the place or the scopes, and whose.
+    package func wordsForConfirmation(
+        of request: CredentialRequest, _ wanted: TokenRequest?, _ found: StoredPassword?
+    ) -> String {
         var request = request
         if let found { request.path = found.path }
         let what = request.place ?? request.explicit.scopes.joined(separator: " ").displayable(limit: 300)
-        let account = wanted.flatMap { session.acquirer.decide($0).account?.username } ?? ""
+        let account = wanted.flatMap { acquirer.decide($0).account?.username } ?? ""
         let names = [wanted?.identity?.name, account, found?.username, request.username]
         let name = names.compactMap(\.self).first { !$0.isEmpty }
         let tenant = request.explicit.tenant.map { " in \($0.inOneWord)" } ?? ""
-        text = what + (name.map { " as \($0.inOneWord)" } ?? "") + tenant
+        return what + (name.map { " as \($0.inOneWord)" } ?? "") + tenant
     }
 }
 

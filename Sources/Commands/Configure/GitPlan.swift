@@ -74,7 +74,7 @@ struct GitPlan: Sendable {
         }
         let before = try await record.standing(record.entries())
         // A file that an earlier lanyard created counts as new this time, too.
-        let isNew = GitFile(scope, session.context).isMissing || before.contains(where: \.isNew)
+        let isNew = scope.file(session.context).isMissing || before.contains(where: \.isNew)
         let begun = changes.map { GitRecord.Entry(change: $0, file: nil, isNew: isNew) }
         try locked.write(before + begun)
         // What an earlier lanyard wrote, and what other values override now.

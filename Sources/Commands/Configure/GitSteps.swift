@@ -51,7 +51,7 @@ struct GitSteps {
     private func show() {
         let would = options.dryRun ? "would be" : "is"
         if !plan.changes.isEmpty {
-            console.note("this \(would) added to \(GitFile(plan.scope, session.context).name):")
+            console.note("this \(would) added to \(plan.scope.file(session.context).name):")
             for line in GitChange.text(plan.changes) { console.note("  \(line)") }
         }
         if let rule {
@@ -118,22 +118,18 @@ struct GitReport {
     }
 }
 
-/// git's configuration file for a scope, for people.
-struct GitFile {
-    let name: String
-    /// Whether git will create the file; false for the system's, since only git knows where that is.
-    let isMissing: Bool
-
-    init(_ scope: GitConfiguration.Scope, _ context: CommandContext) {
-        switch scope {
-        case .system: (name, isMissing) = ("git's system configuration", false)
+extension GitConfiguration.Scope {
+    /// Returns the file's name for people, and whether git will create it; false for the system's, since only git knows where that is.
+    func file(_ context: CommandContext) -> (name: String, isMissing: Bool) {
+        switch self {
+        case .system: return ("git's system configuration", false)
         case .global:
             let home = (context.variable("HOME") ?? "") + "/.gitconfig"
             let other = context.variable("XDG_CONFIG_HOME") ?? (context.variable("HOME") ?? "") + "/.config"
             let own = context.variable("GIT_CONFIG_GLOBAL")
             let isOther = !context.isFile(home) && context.isFile(other + "/git/config")
             let path = own ?? (isOther ? other + "/git/config" : home)
-            (name, isMissing) = (context.short(path), !context.isFile(path))
+            return (context.short(path), !context.isFile(path))
         }
     }
 }

@@ -198,15 +198,15 @@ struct AgentAnswer {
         }
         guard wanted != nil || found != nil else { return reply(.nothing) }
         if forward.confirms {
-            let subject = ConfirmationSubject(request.wanted, wanted, found, in: session)
+            let what = session.wordsForConfirmation(of: request.wanted, wanted, found)
             let confirmation = Confirmation(context: context, requester: requester)
-            if let refusal = await confirmation.refusal(of: subject) { return reply(.refused(refusal)) }
+            if let refusal = await confirmation.refusal(of: what) { return reply(.refused(refusal)) }
         }
         if let found { return reply(.credential(Credential(found))) }
         // From here on there may be a token for the place that was asked for, and nothing else.
         request.wanted.reach = .place
         var run = ToolRun(ForwardedProtocol(request), in: context)
-        _ = await run.toTheEnd()
+        _ = await run.run()
     }
 
     private func reply(_ reply: ForwardedReply) { context.console.write(reply.bytes) }

@@ -20,7 +20,7 @@ struct GetCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         var run = ToolRun(GitProtocol(.get), in: context, interaction.values)
-        let status = await run.toTheEnd()
+        let status = await run.run()
         guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
     }
 }

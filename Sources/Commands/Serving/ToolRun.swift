@@ -41,18 +41,18 @@ struct ToolRun: Sendable {
     }
 
     /// Begins, and goes as far as what is stored allows.
-    mutating func untilOthersAreNeeded() -> Stop { proceed(tool.begin()) }
+    mutating func start() -> Stop { proceed(tool.begin()) }
 
     /// Runs to the end, and returns the exit status.
-    mutating func toTheEnd() async -> Int32 {
-        switch untilOthersAreNeeded() {
+    mutating func run() async -> Int32 {
+        switch start() {
         case .end(let status): status
-        case .needsOthers(let pending): await goingOn(with: pending)
+        case .needsOthers(let pending): await finish(after: pending)
         }
     }
 
     /// Waits for others, runs to the end, and returns the exit status.
-    func goingOn(with pending: @escaping @Sendable () async -> Outcome) async -> Int32 {
+    func finish(after pending: @escaping @Sendable () async -> Outcome) async -> Int32 {
         var (run, pending) = (self, pending)
         while true {
             let outcome = await pending()

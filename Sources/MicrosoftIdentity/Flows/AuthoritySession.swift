@@ -49,8 +49,8 @@ struct AuthoritySession: Sendable {
                 try ClaimsRequest(text, targets: ClaimsRequest.entraTargets).encoded
             }
             // Continuous access evaluation; B2C's policies don't support it.
-            let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
-            claims = try ClaimsRequest.parameter([wanted], capabilities: isHeeded ? ["CP1"] : [])
+            let handlesChallenges = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
+            claims = try ClaimsRequest.parameter([wanted], capabilities: handlesChallenges ? ["CP1"] : [])
         } catch {
             throw error.pluginError
         }
@@ -304,7 +304,7 @@ extension AuthoritySession: OAuthSession {
     }
 
     /// Whether a browser may succeed: policies that inspect the device can't be satisfied with a device code.
-    func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
+    func shouldTryNextFlow(after error: OAuthError) -> Bool {
         !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
     }
 

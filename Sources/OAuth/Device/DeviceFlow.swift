@@ -62,7 +62,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     }
 
     private func outcome(of error: OAuthError) throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
-        guard signIn.rules.mayDoBetterElsewhere(after: error) else { throw error }
+        guard signIn.rules.shouldTryNextFlow(after: error) else { throw error }
         return .notHere(error)
     }
 }

@@ -26,7 +26,7 @@ struct CloudRepositories: Sendable {
             }
             visit.user = keys.name
             let path = Array(visit.segments.dropFirst(2))
-            return Package.answer(visit.segments[0], path, at: place(2)) ?? Self.nothing
+            return SandboxPackage.answer(visit.segments[0], path, at: place(2)) ?? Self.nothing
         }
         let label = host.prefix { $0 != "." }.split(separator: "-").last.map(String.init) ?? ""
         guard host.hasSuffix(".pkg.dev"), label != "docker" else { return nil }
@@ -45,7 +45,7 @@ struct CloudRepositories: Sendable {
         }
         visit.user = token.account
         guard path.starts(with: ["contoso-project", "tools"]) else { return Self.nothing }
-        return Package.answer(format, Array(path.dropFirst(2)), at: place) ?? Self.nothing
+        return SandboxPackage.answer(format, Array(path.dropFirst(2)), at: place) ?? Self.nothing
     }
 
     /// Returns the keys that a request's token of CodeArtifact's was got with, if it comes as the format's programs send it.
@@ -67,7 +67,7 @@ struct CloudRepositories: Sendable {
 }
 
 /// The only package, `hello`, in every format, as far as programs ask for it before they download it.
-enum Package {
+enum SandboxPackage {
     static let name = "hello"
 
     /// Answers for a path below a repository at a URL; nil if there is nothing.

@@ -38,7 +38,7 @@ extension HostSite {
         let path = visit.segments.dropFirst(packagesPath.count)
         let place = host.url + "/" + visit.segments.prefix(packagesPath.count + 1).joined(separator: "/")
         guard let format = path.first,
-            let answer = Package.answer(format, Array(path.dropFirst()), at: place)
+            let answer = SandboxPackage.answer(format, Array(path.dropFirst()), at: place)
         else { return .json(["message": "404 Not found"], status: .notFound) }
         return answer
     }
@@ -67,7 +67,7 @@ extension HostSite {
 
     // MARK: Images
 
-    private static let image = "contoso/\(Package.name)"
+    private static let image = "contoso/\(SandboxPackage.name)"
 
     /// The only thing that the registry's tokens are for.
     private static let pull = "repository:\(image):pull"
