@@ -95,14 +95,6 @@ struct LoopbackURI {
 
 /// Dynamic client registration (RFC 7591) at the issuer, for programs on the user's computer.
 extension HostSite {
-    private struct Metadata: Decodable {
-        var redirect_uris: [String]
-        var client_name: String?
-        var token_endpoint_auth_method: String?
-        var grant_types: [String]?
-        var response_types: [String]?
-    }
-
     func register(_ visit: Visit) -> Response {
         do throws(HostError) {
             let client = try client(registering: visit.body)
@@ -114,26 +106,26 @@ extension HostSite {
     }
 
     private func client(registering body: String) throws(HostError) -> HostClient {
-        let explicit: Metadata
-        do {
-            explicit = try JSONDecoder().decode(Metadata.self, from: Data(body.utf8))
-        } catch {
-            throw HostError("invalid_client_metadata", "The metadata is not what RFC 7591 says: \(error)")
+        let metadata = JSONValue(bytes: body.utf8)
+        func texts(_ name: String) -> [String]? { metadata?[name]?.elements.compactMap(\.string) }
+        guard let redirects = texts("redirect_uris") else {
+            throw HostError(
+                "invalid_client_metadata", "The metadata is not what RFC 7591 says: it has no redirect_uris.")
         }
-        guard !explicit.redirect_uris.isEmpty, explicit.redirect_uris.allSatisfy(isOnThisComputer) else {
+        guard !redirects.isEmpty, redirects.allSatisfy(isOnThisComputer) else {
             throw HostError("invalid_redirect_uri", "A redirect_uri must be http on 127.0.0.1, [::1] or localhost.")
         }
         // RFC 7591's defaults.
-        let method = explicit.token_endpoint_auth_method ?? "client_secret_basic"
-        let grants = Set(explicit.grant_types ?? ["authorization_code"])
+        let method = metadata?["token_endpoint_auth_method"]?.string ?? "client_secret_basic"
+        let grants = Set(texts("grant_types") ?? ["authorization_code"])
         guard ["none", "client_secret_basic"].contains(method), grants.isSubset(of: HostClient.allGrants),
-            explicit.response_types ?? ["code"] == ["code"]
+            texts("response_types") ?? ["code"] == ["code"]
         else {
             throw HostError("invalid_client_metadata", "This way of proof, grant type or response type isn't known.")
         }
         return HostClient(
-            id: newIdentifier(), name: explicit.client_name ?? "unnamed program",
-            secret: method == "none" ? nil : newSecret(), redirectURIs: explicit.redirect_uris, grants: grants)
+            id: newIdentifier(), name: metadata?["client_name"]?.string ?? "unnamed program",
+            secret: method == "none" ? nil : newSecret(), redirectURIs: redirects, grants: grants)
     }
 
     private func isOnThisComputer(_ uri: String) -> Bool {
