@@ -33,8 +33,9 @@ extension KeyringError {
             if BusCode.vanished.contains(code) { handling = .reconnect }
             if BusCode.missingObject.contains(code) { handling = .missingObject }
         case "secret-error":
-            self.init(code == LibsecretCode.isLocked ? .locked : .broken, detail: detail)
-            if code == LibsecretCode.noSuchObject { handling = .missingObject }
+            // `SecretError` 2 is that it is locked, 3 that there is no such object.
+            self.init(code == 2 ? .locked : .broken, detail: detail)
+            if code == 3 { handling = .missingObject }
         case "g-exec-error-quark", "g-spawn-exit-error-quark":
             self.init(.noSessionBus, detail: detail)
         default:
@@ -97,10 +98,4 @@ private enum TransportCode {
         default: .noSessionBus
         }
     }
-}
-
-/// The libsecret errors that matter here (`SecretError`).
-private enum LibsecretCode {
-    static let isLocked: Int32 = 2
-    static let noSuchObject: Int32 = 3
 }

@@ -133,13 +133,8 @@ private final class Deadline: Sendable {
 private final class WatchdogThread: Sendable {
     static let shared = WatchdogThread()
 
-    private struct Watch {
-        let cancellable: UInt
-        let deadline: Deadline
-    }
-
     private struct State {
-        var watches: [Watch] = []
+        var watches: [(cancellable: UInt, deadline: Deadline)] = []
         var isRunning = false
     }
 
@@ -148,7 +143,7 @@ private final class WatchdogThread: Sendable {
 
     func watch(_ cancellable: OpaquePointer, until deadline: Deadline) {
         let mustStart = state.withLock { state in
-            state.watches.append(Watch(cancellable: UInt(bitPattern: cancellable), deadline: deadline))
+            state.watches.append((UInt(bitPattern: cancellable), deadline))
             defer { state.isRunning = true }
             return !state.isRunning
         }

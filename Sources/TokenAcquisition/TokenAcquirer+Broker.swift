@@ -28,21 +28,21 @@ extension TokenAcquirer {
         let end = ContinuousClock.now + .seconds(seconds)
         let key = RecentErrors.Key(broker: plugin, request, run.authority.key, account: account?.account)
         let answer = try await locks.exclusively(key.renewal, within: seconds) {
-            [run] () async throws(AcquisitionError) -> BrokerAnswer in
+            [run] () async throws(AcquisitionError) -> Result<AcquiredToken, PluginError> in
             // The process that held the lock before may have done the work.
             if !run.isAnew, case .answer(let token) = self.decider.decide(request, at: run.authority).step {
-                return .token(token)
+                return .success(token)
             }
             if !run.isAnew, let failure = self.recentErrors.failure(key, since: run.began) {
-                return .refusal(failure)
+                return .failure(failure)
             }
             let left = ContinuousClock.now.duration(to: end)
-            guard left > Self.leastPatience else { return .refusal(.slowBroker) }
+            guard left > Self.leastPatience else { return .failure(.slowBroker) }
             return try await self.ask(plugin, for: request, run.authority, account?.account, key, within: left)
         }
-        switch answer ?? .refusal(.slowBroker) {
-        case .token(let token): return token
-        case .refusal(let error):
+        switch answer ?? .failure(.slowBroker) {
+        case .success(let token): return token
+        case .failure(let error):
             run.brokerRefusal = error
             // As with a renewal, a token that is still valid is handed out while no other can be acquired.
             guard error.code.isOutage, let account, account.selection.redeemable.isEmpty else { return nil }
@@ -50,15 +50,10 @@ extension TokenAcquirer {
         }
     }
 
-    private enum BrokerAnswer: Sendable {
-        case token(AcquiredToken)
-        case refusal(PluginError)
-    }
-
     private func ask(
         _ plugin: PluginManifest, for request: TokenRequest, _ authority: AuthorityMatch, _ account: AccountRecord?,
         _ key: RecentErrors.Key, within limit: Duration
-    ) async throws(AcquisitionError) -> BrokerAnswer {
+    ) async throws(AcquisitionError) -> Result<AcquiredToken, PluginError> {
         var ask = requests.forBroker(.silent, for: request, authority)
         ask.capabilities = []
         ask.account = account?.homeAccountID
@@ -78,7 +73,7 @@ extension TokenAcquirer {
             if refusedTokens.wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
         } catch {
             if error == .interrupted { throw .plugin(error, name: plugin.name) }
-            return .refusal(recentErrors.noted(error, key, lasts: true))
+            return .failure(recentErrors.noted(error, key, lasts: true))
         }
         recentErrors.forget(key)
         let token = try await keeper.keep(result, request, authority, redeemed: nil, broker: plugin.name)
@@ -86,7 +81,7 @@ extension TokenAcquirer {
             rememberChoice(of: signedIn, insteadOf: nil, request, authority)
             tell(.signedIn(signedIn))
         }
-        return .token(token)
+        return .success(token)
     }
 
     /// Refuses a result for another account than expected, or with fewer scopes than requested.

@@ -72,15 +72,11 @@ struct SubjectToken: Sendable {
         case program(SubjectProgram)
     }
 
-    /// A text, or a member of a JSON document.
-    private struct Form: Sendable {
-        var member: String?
-    }
-
     private static let longest = 1 << 16
 
     private let source: Source
-    private let form: Form
+    /// The member of the JSON document that has it; nil if it is all of a text.
+    private let member: String?
 
     init(_ file: CredentialsReader, audience: String, type: String) throws(PluginError) {
         guard let members = file.members["credential_source"], members.members != nil else {
@@ -88,8 +84,8 @@ struct SubjectToken: Sendable {
         }
         let format = members["format"]
         let isJSON = format?["type"]?.string == "json"
-        form = Form(member: isJSON ? format?["subject_token_field_name"]?.string : nil)
-        guard !isJSON || form.member != nil else {
+        member = isJSON ? format?["subject_token_field_name"]?.string : nil
+        guard !isJSON || member != nil else {
             throw PluginError(.invalidRequest, "\(file.place) lacks `subject_token_field_name`")
         }
         if let path = members["file"]?.string {
@@ -134,7 +130,7 @@ struct SubjectToken: Sendable {
         case .url(let url, let headers): text = try await fetch(url, headers, transport)
         }
         var token = text
-        if let member = form.member {
+        if let member {
             guard let value = JSONValue(bytes: text.utf8)?[member]?.string else {
                 throw PluginError(
                     .invalidRequest, "\(words) has no member \(member.displayable(limit: 60)) with a token")

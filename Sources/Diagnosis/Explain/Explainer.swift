@@ -173,7 +173,7 @@ final class Explainer {
         guard let entries = try? await GitConfiguration(session.context).everything() else { return nil }
         let sendsPath = await GitConfiguration(session.context).sendsPath(for: request.url)
         let missing = await GitHelpers.missing(entries, at: request.url.placeOfURL, session.context)
-        return .init(helpers: GitHelpers(entries, for: request), missing: missing, sendsPath: sendsPath)
+        return (GitHelpers(entries, for: request), missing, sendsPath)
     }
 
     /// Returns the answer of the URL's server; nil unless it was requested.

@@ -29,12 +29,9 @@ struct Explanation: Sendable {
     }
 
     /// git's view of the URL.
-    struct GitView: Sendable {
-        let helpers: GitHelpers
-        /// The first lanyard among the helpers that git can't find; nil if there is none.
-        let missing: GitHelpers.Missing?
-        let sendsPath: Bool
-    }
+    ///
+    /// `missing` is the first lanyard among the helpers that git can't find; nil if there is none.
+    typealias GitView = (helpers: GitHelpers, missing: GitHelpers.Missing?, sendsPath: Bool)
 
     /// A tool's view of the URL.
     struct ToolView: Sendable {

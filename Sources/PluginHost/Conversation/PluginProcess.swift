@@ -261,14 +261,9 @@ package enum PluginEnvironment {
 /// A plugin has its own session, so Ctrl-C in the terminal doesn't reach it: the host has to live long enough to stop
 /// the plugin. A signal that was ignored before (nohup) stays ignored.
 package enum Interrupts {
-    /// A watcher to notify of signals that come after the first `before`.
-    private struct Watcher {
-        let before: Int
-        let feed: AsyncStream<Void>.Continuation
-    }
-
     private struct State {
-        var watchers: [Int: Watcher] = [:]
+        /// Those to notify of signals that come after the first `before`.
+        var watchers: [Int: (before: Int, feed: AsyncStream<Void>.Continuation)] = [:]
         var next = 0
         var previous: [(Int32, sigaction)] = []
     }
@@ -318,7 +313,7 @@ package enum Interrupts {
         _ = alarm
         return state.withLock { state in
             state.next += 1
-            state.watchers[state.next] = Watcher(before: caught.load(ordering: .relaxed), feed: feed)
+            state.watchers[state.next] = (caught.load(ordering: .relaxed), feed)
             if state.watchers.count == 1 { state.previous = handled() }
             return state.next
         }
