@@ -5,7 +5,7 @@ internal import Glibc
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the user.
 ///
 /// It is a kernel lock (`flock`) and ends with its holder. The file stays and has no meaning; it names the last holder
-/// for people.
+/// for users.
 public struct SingleFlight: Sendable {
     /// The folders that may hold the lock files, best first; the first one that safely belongs to this user is used.
     public let directories: [String]

@@ -9,7 +9,7 @@ extension Identity {
     /// What proves the identity, for people; follows "by".
     package var displayedProof: Message {
         switch source {
-        case .application(let application): application.proof.forPeople
+        case .application(let application): application.proof.displayed
         case .machine("system", let plugin): plugin.foundThere
         case .machine(let id, let plugin): "\(plugin.foundThere), as \(id, limit: 300)"
         case .environment: "what the variables describe"
@@ -62,7 +62,7 @@ extension MachineIdentity {
 }
 
 extension String {
-    /// Where the plugin of this name finds identities, for people.
+    /// Where the plugin of this name finds identities, for users.
     package var foundThere: Message {
         isSame(as: MachineIdentity.plugin)
             ? "the platform that this machine runs on"
@@ -71,7 +71,7 @@ extension String {
 }
 
 extension Identity.Proof {
-    fileprivate var forPeople: Message {
+    fileprivate var displayed: Message {
         switch self {
         case .secret(.keyring): "a client secret in the keyring"
         case .secret(.variable(let name)): "the client secret in \(name)"
@@ -83,7 +83,7 @@ extension Identity.Proof {
         case .assertion(let source): "an assertion from \(source, limit: 300)"
         case .subject(let source, nil): "a token from \(source, limit: 300)"
         case .subject(let source, let keeper?):
-            "a token from \(source, limit: 300) and \(Identity.Proof.secret(keeper).forPeople)"
+            "a token from \(source, limit: 300) and \(Identity.Proof.secret(keeper).displayed)"
         }
     }
 

@@ -16,7 +16,7 @@ package import Terminal
 import TokenAcquisition
 package import Tools
 
-// The texts for people of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made
+// The texts for users of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made
 // displayable here.
 
 extension CommandError.Cause {

@@ -1,7 +1,7 @@
 package import Tools
 
 extension Moment {
-    /// Returns the remaining lifetime of a token, for people; `end` is nil if it isn't known.
+    /// Returns the remaining lifetime of a token, for users; `end` is nil if it isn't known.
     package static func remaining(until end: Int?, now: Int) -> String {
         guard let end else { return "valid until it is revoked" }
         let minutes = (end - now) / 60
@@ -10,6 +10,6 @@ extension Moment {
         return minutes < 120 ? "for \(minutes) more minutes" : "for \(minutes / 60) more hours"
     }
 
-    /// Returns a time in this computer's time zone, for people.
+    /// Returns a time in this computer's time zone, for users.
     package static func local(_ time: Int) -> String { local(time, "%Y-%m-%d %H:%M:%S %z") }
 }

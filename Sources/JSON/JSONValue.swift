@@ -31,7 +31,7 @@ public enum JSONValue: Sendable, Equatable {
 
     /// Encodes the value as a JSON document, with its members sorted, so that equal values give equal bytes.
     ///
-    /// - Parameter pretty: Whether to indent it for people.
+    /// - Parameter pretty: Whether to indent it for users.
     /// - Returns: The document in UTF-8.
     public func encoded(pretty: Bool = false) -> [UInt8] { Self.encode(self, pretty: pretty) ?? [] }
 

@@ -207,7 +207,7 @@ package struct WireWriter {
         for value in values { try put(key, value) }
     }
 
-    /// Writes a text for people, which may have come from a server and contain anything.
+    /// Writes a text for users, which may have come from a server and contain anything.
     package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
         try put(key, message?.displayable(limit: 2000))
     }

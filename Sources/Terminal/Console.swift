@@ -6,7 +6,7 @@ package import SystemPackage
 
 // The rules for everything that a user reads, in one place:
 //
-// - stdout carries the protocol or the command's result and nothing else; messages for people go to stderr.
+// - stdout carries the protocol or the command's result and nothing else; messages for users go to stderr.
 // - A line starts with `lanyard: `. An error is one line `lanyard: error: …`, optionally followed by `lanyard: hint: …`
 //   with a command to run. Lower case, no full stop. Only text to be copied, such as a URL or a code, is alone on its
 //   line.

@@ -125,7 +125,7 @@ extension ToolSettings {
 package struct ToolOffer: Sendable {
     /// The profile that implies it.
     package let profile: String
-    /// What it gives, for people.
+    /// What it gives, for users.
     package let summary: String
     package let url: String
 }
@@ -152,7 +152,7 @@ extension ToolOverride {
 
 /// A rule that a tool needs because of its former settings, with the arguments for `lanyard rule add`.
 package struct NeededRule: Sendable {
-    /// The tool or cluster that needs the rule, for people.
+    /// The tool or cluster that needs the rule, for users.
     package let subject: String
     /// The user in the tool's settings that the rule comes from.
     package let user: String

@@ -66,7 +66,7 @@ package protocol ToolSurroundings: Sendable {
     func digest(of text: String) -> String
     /// Whether a path exists.
     func isFile(_ path: String) -> Bool
-    /// Returns a path for people, with `~` for the home folder.
+    /// Returns a path for users, with `~` for the home folder.
     func short(_ path: String) -> String
 }
 

@@ -10,7 +10,7 @@ import Secrets
 struct DefaultCredentials: Sendable {
     private let kind: any GoogleCredentials
 
-    /// Where they were found, for people.
+    /// Where they were found, for users.
     var words: String { kind.words }
 
     /// Finds them, in Google's order.
@@ -58,7 +58,7 @@ struct DefaultCredentials: Sendable {
 
 /// One way to tokens of Google's.
 protocol GoogleCredentials: Sendable {
-    /// What they are, for people.
+    /// What they are, for users.
     var words: String { get }
 
     func token(_ demand: GoogleDemand) async throws(PluginError) -> GoogleToken

@@ -76,7 +76,7 @@ public struct SourcePlugin: AuthorityPlugin {
 }
 
 extension PluginLookup {
-    /// What is looked up, for people.
+    /// What is looked up, for users.
     var entry: String { (reference.isEmpty ? host : reference).displayable(limit: 200) }
 
     /// The hint with the command that unlocks the program; nil if it has none.

@@ -139,7 +139,7 @@ package struct AccountTable {
         var columns = [
             Column(title: "ACCOUNT", least: .max) { $0.account.displayName },
             Column(title: "NAME", least: 6, mayGo: true) { ($0.account.name ?? "").displayable(limit: 60) },
-            Column(title: "KIND", least: 8, mayGo: true) { $0.account.kindForPeople },
+            Column(title: "KIND", least: 8, mayGo: true) { $0.account.displayedKind },
         ]
         if known.all.contains(where: { !Self.tenants($0, known).isEmpty }) {
             columns.append(Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) })
@@ -201,7 +201,7 @@ package struct AccountTable {
 
     private static func names(of places: [AuthorityKey], _ known: KnownAccounts) -> String {
         places.map { place in
-            if place.isSeparate { return String(place.urlForPeople.dropFirst("https://".count)) }
+            if place.isSeparate { return String(place.displayedURL.dropFirst("https://".count)) }
             return place.path.pieces(between: "/").map { known.displayName(ofRealm: String($0)) }.joined(
                 separator: "/")
         }.joined(separator: ", ")

@@ -39,7 +39,7 @@ package struct DecodedToken {
     /// The value of a claim; nil if the token doesn't have it.
     package subscript(claim: String) -> JSONValue? { claims[claim] }
 
-    /// Returns the claims for people, one per line, laid out for a number of columns.
+    /// Returns the claims for users, one per line, laid out for a number of columns.
     package func lines(columns: Int?) -> [String] {
         let first = Self.wellKnown.filter { claims[$0] != nil }
         let names = first + claims.keys.filter { !first.contains($0) }.sorted()

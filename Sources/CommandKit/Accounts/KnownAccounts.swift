@@ -77,7 +77,7 @@ package struct KnownAccounts {
         return (before ?? (isOnlyOther ? others.first : nil)).map { ($0, nil) }
     }
 
-    /// Returns a realm's name for people: its name if known, else its ID, shortened to the first digits of a UUID.
+    /// Returns a realm's name for users: its name if known, else its ID, shortened to the first digits of a UUID.
     package func displayName(ofRealm id: String) -> String {
         (overview.name(ofRealm: id) ?? (id.isUUID ? String(id.prefix(8)) : id)).displayable(limit: 60)
     }
@@ -146,7 +146,7 @@ package struct KnownAccounts {
     private func missing(_ name: String, _ command: ShellCommand) throws(CommandError) -> CommandError {
         if let named, let account = try meant(by: name, among: elsewhere, nil)?.account {
             return CommandError(
-                "\(account.displayName) has signed in, but not to \(named.place.urlForPeople)",
+                "\(account.displayName) has signed in, but not to \(named.place.displayedURL)",
                 hints: [Hint("sign in there", run: named.login(account.displayName))])
         }
         let typed = name.userAndDomain
@@ -213,7 +213,7 @@ extension AccountRecord {
     }
 
     /// The kind of account according to its plugin, and the policy that it belongs to.
-    package var kindForPeople: String {
+    package var displayedKind: String {
         [(kind ?? "other").displayable(limit: 40), policy?.displayable(limit: 60)].compactMap(\.self)
             .joined(separator: " ")
     }
@@ -270,7 +270,7 @@ extension [AccountRecord] {
         zip(self, namesToType).map { account, name in
             let shown = account.displayName
             let isIdentifier = name != shown && name == account.homeAccountID.displayable(limit: 200)
-            return isIdentifier ? "\(shown) (\(account.kindForPeople), \(name))" : name
+            return isIdentifier ? "\(shown) (\(account.displayedKind), \(name))" : name
         }
     }
 
@@ -291,14 +291,14 @@ extension [AccountRecord] {
     var labels: [String] {
         let plain = map { account in
             let name = account.name?.displayable(limit: 30) ?? ""
-            return (name.isEmpty ? [] : [name]) + [account.kindForPeople]
+            return (name.isEmpty ? [] : [name]) + [account.displayedKind]
         }
         let widest = Swift.min(map(\.displayName.count).max() ?? 0, 40)
         return indices.map { index in
             let account = self[index]
             let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
             var details = plain[index]
-            let alike = twins.filter { self[$0].kindForPeople == account.kindForPeople }
+            let alike = twins.filter { self[$0].displayedKind == account.displayedKind }
             let isElsewhere = alike.contains { !self[$0].environment.isSame(as: account.environment) }
             if isElsewhere { details.append("at \(account.environment.displayable(limit: 60))") }
             if !isElsewhere, alike.count > 1, let home = account.tenant {

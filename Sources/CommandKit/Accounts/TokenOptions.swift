@@ -272,7 +272,7 @@ package struct NamedAuthority {
 
 extension AuthorityKey {
     /// The authority's URL, fit to show.
-    package var urlForPeople: String { url.displayable(limit: 255) }
+    package var displayedURL: String { url.displayable(limit: 255) }
 }
 
 extension Hint {

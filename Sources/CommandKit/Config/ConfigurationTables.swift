@@ -139,7 +139,7 @@ package struct ConfigurationTables: Sendable {
 }
 
 extension ConfigurationTable {
-    /// Returns `FILE:LINE` for people; `built in` if the identity has no table.
+    /// Returns `FILE:LINE` for users; `built in` if the identity has no table.
     package func place(_ context: CommandContext) -> String {
         file.isEmpty ? "built in" : context.short(file) + (line.map { ":\($0)" } ?? "")
     }

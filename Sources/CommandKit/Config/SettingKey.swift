@@ -172,7 +172,7 @@ package struct SettingFileTarget {
         return file
     }
 
-    /// The file's path, for people.
+    /// The file's path, for users.
     package var name: String { context.short(path) }
 
     /// Changes the file.
@@ -226,7 +226,7 @@ extension Configuration {
 }
 
 extension Configuration.Setting {
-    /// Returns the origin of the setting, for people.
+    /// Returns the origin of the setting, for users.
     package func origin(_ context: CommandContext) -> String {
         let place =
             switch origin {

@@ -221,7 +221,7 @@ extension GitConfiguration.Entry {
     /// Whether a file sets it, and not the environment or git's command line.
     package var isInFile: Bool { file != "command line:" }
 
-    /// Returns where it stands among all entries, for people: a file and its line, if that is found.
+    /// Returns where it stands among all entries, for users: a file and its line, if that is found.
     package func origin(among entries: [Self], _ context: CommandContext) -> String {
         guard isInFile else { return "the environment" }
         let shown = context.short(file)

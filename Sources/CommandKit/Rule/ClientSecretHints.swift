@@ -79,7 +79,7 @@ extension ShellCommand {
 }
 
 extension PluginIssuer {
-    /// The additional flows that a client's secret would allow, for people; nil if there are none, or if no flow works
+    /// The additional flows that a client's secret would allow, for users; nil if there are none, or if no flow works
     /// without it.
     package var flowsBySecret: String? {
         let others = flows.filter { !secretFlows.contains($0) }

@@ -66,7 +66,7 @@ extension PluginRegistry {
 }
 
 extension PluginIssuer {
-    /// The kind's name for people.
+    /// The kind's name for users.
     package var displayName: Message { "\(name.isEmpty ? kind : name, limit: 64)" }
 }
 
@@ -113,8 +113,8 @@ extension AuthorityMatch {
         return true
     }
 
-    /// Returns a client for people, with its name if it has one.
-    package func clientForPeople(_ id: String) -> String {
+    /// Returns a client for users, with its name if it has one.
+    package func displayedClient(_ id: String) -> String {
         let shown = id.displayable(limit: 100)
         guard let client = client(id) else { return shown }
         return "\(client.name), \(client.id)" + (client.summary.isEmpty ? "" : " (\(client.summary.displayable()))")

@@ -106,7 +106,7 @@ package struct CommandContext: Sendable {
     /// Whether a path exists.
     package func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Returns a path for people, with `~` for the home folder.
+    /// Returns a path for users, with `~` for the home folder.
     package func short(_ path: String) -> String {
         guard let home = variable("HOME"), home.count > 1, path.hasPrefix(home + "/") else { return path.displayable() }
         return "~\(path.dropFirst(home.count))".displayable()

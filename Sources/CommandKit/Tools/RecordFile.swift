@@ -15,7 +15,7 @@ package struct RecordFile: Sendable {
     private let name: String
     private let folder: String
     private let isSystem: Bool
-    /// The settings that it is about, for people.
+    /// The settings that it is about, for users.
     private let subject: String
     private let context: CommandContext
     private static let longest = 1 << 20

@@ -134,7 +134,7 @@ package struct ToolUse: Sendable {
     package let tool: ToolSetup
     /// Whether the tool asks lanyard for everything.
     package let isForAll: Bool
-    /// The exception to `isForAll`, for people; nil if there is none.
+    /// The exception to `isForAll`, for users; nil if there is none.
     package let exception: String?
     /// The URLs for which the tool asks lanyard.
     package let places: [String]
@@ -152,7 +152,7 @@ package struct ToolUse: Sendable {
         package let other: String?
     }
 
-    /// Returns a description for people, perhaps with other names for the URLs.
+    /// Returns a description for users, perhaps with other names for the URLs.
     package func text(naming name: (String) -> String = { $0 }) -> String {
         if let here { return text(here) }
         if isForAll { return "uses lanyard" + (exception.map { ", but \($0)" } ?? "") }

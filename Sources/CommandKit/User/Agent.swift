@@ -15,7 +15,7 @@ extension CommandContext {
 }
 
 extension CommandError {
-    /// Creates the error for an agent that can't be asked; `socket` is for people, `path` for commands, if it may be
+    /// Creates the error for an agent that can't be asked; `socket` is for users, `path` for commands, if it may be
     /// shown.
     package init(_ problem: AgentError, at socket: String, path: String?) {
         let reconnect: Hint = "start the agent on the other machine, and connect again"

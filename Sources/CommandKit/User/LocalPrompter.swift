@@ -198,21 +198,21 @@ extension Console {
             noteOnce(
                 Hint("damaged items in the keyring are left out; to remove them", run: "lanyard cache clear --damaged"))
         case .renewing(let authority):
-            progress("renewing the token at \(authority.hostForPeople)", orSayingAfter: .seconds(10))
+            progress("renewing the token at \(authority.displayedHost)", orSayingAfter: .seconds(10))
         case .signedIn(let account):
             note("signed in as \(account.displayName)\(account.broker == nil ? "" : ", by the machine's broker")")
         case .askingBroker: progress("asking the machine's broker for a token")
         case .authenticating(let authority):
-            progress("getting a token from \(authority.hostForPeople)", orSayingAfter: .seconds(10))
+            progress("getting a token from \(authority.displayedHost)", orSayingAfter: .seconds(10))
         case .exchanging(let host):
             progress("asking \(host.displayable(limit: 255)) to exchange the token", orSayingAfter: .seconds(10))
-        case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
+        case .startingSignIn(let authority): progress("asking \(authority.displayedHost) for its sign-in page")
         }
     }
 
     /// Names the process that is waited for: at once on a terminal or if it has been stopped, else if it takes long.
     private func tell(ofWaitFor process: Int32?, _ work: SharedWork) {
-        let text: Message = "waiting for another lanyard to \(work.forPeople)\(process.map { " (pid \($0))" } ?? "")"
+        let text: Message = "waiting for another lanyard to \(work.displayed)\(process.map { " (pid \($0))" } ?? "")"
         if let process, LockHolder.isStopped(process) {
             noteOnce(
                 Hint(
@@ -224,7 +224,7 @@ extension Console {
 }
 
 extension SharedWork {
-    fileprivate var forPeople: String {
+    fileprivate var displayed: String {
         switch self {
         case .signIn: "sign in"
         case .renewal: "renew the token"

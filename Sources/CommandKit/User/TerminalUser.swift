@@ -56,7 +56,7 @@ struct TerminalUser: UserInterface {
 
     /// Returns what the user signs in to, at the page's host.
     private func subject(at url: String) -> SignInSubject {
-        course.subject.withLock(\.self)?.at(url) ?? SignInSubject(place: url.hostForPeople)
+        course.subject.withLock(\.self)?.at(url) ?? SignInSubject(place: url.displayedHost)
     }
 
     // MARK: A page
@@ -122,7 +122,7 @@ struct TerminalUser: UserInterface {
     /// so that nothing has to be typed on a phone.
     private func show(_ code: String, page: String, completePage: String?, expiresIn: Int) -> PluginReply {
         let seconds = min(expiresIn, patience)
-        let completePage = completePage.flatMap { $0.hostForPeople == page.hostForPeople ? $0 : nil }
+        let completePage = completePage.flatMap { $0.displayedHost == page.displayedHost ? $0 : nil }
         tell("to sign in \(subject(at: page).text), open this page on any device:")
         console.show(page.displayable(limit: 4096))
         if let picture = picture(of: completePage ?? page, besides: completePage == nil ? 3 : 5) {
@@ -222,10 +222,10 @@ extension Int {
 
 extension String {
     /// The host and port of a URL, fit to show.
-    var hostForPeople: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
+    var displayedHost: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
 
     /// An authority's host and path, with shortened IDs.
-    fileprivate var placeForPeople: String {
+    fileprivate var displayedPlace: String {
         withoutHTTPS.pieces(between: "/").map { String($0).displayable(limit: 100).shortened }.joined(separator: "/")
     }
 
@@ -258,7 +258,7 @@ package struct AccountMenu: AccountChooser {
     }
 
     package func confirm(_ account: AccountRecord, at place: AuthorityKey) async {
-        let text: Message = "using \(account.displayName) for \(place.urlForPeople) from now on; to change that"
+        let text: Message = "using \(account.displayName) for \(place.displayedURL) from now on; to change that"
         console.note(Hint(text, run: "lanyard use"))
     }
 
@@ -302,7 +302,7 @@ struct SignInSubject: Sendable {
     }
 
     init(_ request: PluginRequest) {
-        place = request.authority.placeForPeople
+        place = request.authority.displayedPlace
         let account = request.signIn.loginHint.map { " as \($0.displayable(limit: 100))" } ?? ""
         let purpose = request.purpose.map { " for \($0.displayable(limit: 300).withoutHTTPS)" } ?? ""
         let client = request.clientName?.displayable(limit: 60) ?? request.clientID.displayable(limit: 60).shortened
@@ -312,7 +312,7 @@ struct SignInSubject: Sendable {
     /// Returns the subject for a page; if its host isn't the authority's, both are shown.
     func at(_ page: String) -> SignInSubject {
         var subject = self
-        let host = page.hostForPeople
+        let host = page.displayedHost
         if place.cut(at: "/").map({ $0.0 }) ?? Substring(place) != host {
             subject.place = host
             subject.details = ", on behalf of \(place)\(details)"

@@ -80,7 +80,7 @@ struct LoginCommand: TokenNamingCommand {
         guard let place, let current = before.current, others.contains(current),
             try await session.accounts(at: place).previous != nil
         else { return }
-        let text: Message = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
+        let text: Message = "using \(signedIn.displayName) for \(place.place.displayedURL) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
     }
 

@@ -81,7 +81,7 @@ struct UseCommand: Command {
         let console = session.context.console
         try session.select(account, at: place)
         let name = account.displayName
-        console.note("using \(name)\(place.map { " for \($0.urlForPeople)" } ?? "") from now on")
+        console.note("using \(name)\(place.map { " for \($0.displayedURL)" } ?? "") from now on")
         if session.configuration.deviceMode == .shared, try await session.accounts().all.count > 1 {
             console.note(.othersOnSharedDevice)
         } else if place == nil {
@@ -96,7 +96,7 @@ struct UseCommand: Command {
         let known = try await session.accounts()
         guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
         for other in known.places(butFor: own) {
-            let place = other.place.urlForPeople
+            let place = other.place.displayedURL
             let text: Message = "\(other.account.account.displayName) stays in use for \(place); to change that"
             session.context.console.note(
                 Hint(text, run: "lanyard use\(option: "--authority", place)\(last: known.name(of: own), limit: 200)"))

@@ -43,7 +43,7 @@ struct CacheListCommand: Command {
         if stored.hasDamaged { console.note(Hint("to remove damaged items", run: "lanyard cache clear --damaged")) }
     }
 
-    /// Returns records for people, grouped by account, within 80 columns if words allow.
+    /// Returns records for users, grouped by account, within 80 columns if words allow.
     private static func lines(of facts: [RecordFacts], now: Int) -> [String] {
         let owners = Dictionary(grouping: facts, by: owner)
         let sections = owners.sorted { $0.key < $1.key }.map { owner, facts in
@@ -156,7 +156,7 @@ struct RecordFacts {
         return owner.isEmpty ? "(applications)" : owner.displayable(limit: 200)
     }
 
-    /// The type of the record, for people.
+    /// The type of the record, for users.
     var what: String {
         switch kind {
         case .accessToken, .accessTokenWithScheme: "access token"

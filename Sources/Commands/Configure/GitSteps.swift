@@ -119,7 +119,7 @@ struct GitReport {
 }
 
 extension GitConfiguration.Scope {
-    /// Returns the file's name for people, and whether git will create it; false for the system's, since only git knows where that is.
+    /// Returns the file's name for users, and whether git will create it; false for the system's, since only git knows where that is.
     func file(_ context: CommandContext) -> (name: String, isMissing: Bool) {
         switch self {
         case .system: return ("git's system configuration", false)

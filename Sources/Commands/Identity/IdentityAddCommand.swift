@@ -242,7 +242,7 @@ struct ApplicationOptions: ParsableArguments {
 struct KeptSecret {
     /// The kind of secret, such as `client secret`.
     let what: String
-    /// The owner, for people.
+    /// The owner, for users.
     let owner: String
     let key: ClientSecretStore.Owner
 

@@ -68,7 +68,7 @@ struct ImportReport {
     /// The report as JSON.
     var json: JSONValue { .array(objects) }
 
-    /// Returns the report for people, laid out for a number of columns; equal lines are merged and counted.
+    /// Returns the report for users, laid out for a number of columns; equal lines are merged and counted.
     func lines(columns: Int?) -> [String] {
         guard !rows.isEmpty else { return [] }
         let counts = Dictionary(rows.map { ($0, 1) }, uniquingKeysWith: +)
@@ -101,7 +101,7 @@ extension OtherPassword {
 }
 
 extension SkipReason {
-    /// The reason, for people.
+    /// The reason, for users.
     var text: String {
         switch self {
         case .otherClient: "another app's"

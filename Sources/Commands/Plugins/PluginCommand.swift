@@ -121,7 +121,7 @@ extension AuthorityPattern {
         }.joined()
     }
 
-    /// The pattern for people, with only its first hosts.
+    /// The pattern for users, with only its first hosts.
     fileprivate var text: String {
         let named = hosts.filter { !$0.isSame(as: "*") }
         let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""

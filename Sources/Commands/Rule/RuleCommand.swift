@@ -146,7 +146,7 @@ extension Rule {
         } else {
             facts.append(("client ID", client))
         }
-        facts.append(("scopes", scopesForPeople(session)))
+        facts.append(("scopes", displayedScopes(session)))
         if token == .id { facts.append(("token", "the ID token")) }
         if let exchange { facts.append(("exchange", exchange)) }
         for (name, value) in exchangeParameters.sorted(by: { $0.key < $1.key }) {
@@ -163,7 +163,7 @@ extension Rule {
         return facts + [("from", place(session.context))]
     }
 
-    private func scopesForPeople(_ session: Session) -> String {
+    private func displayedScopes(_ session: Session) -> String {
         guard scopes.isEmpty else { return scopes.joined(separator: " ") }
         let match = session.registry.match(self)
         if let exchange, let wanted = match?.scopes(ofExchange: exchange, for: pattern) {

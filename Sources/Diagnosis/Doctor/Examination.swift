@@ -132,7 +132,7 @@ struct Finding: Sendable, Equatable {
     /// The name of the check, such as `keyring.state`, which stays the same from release to release.
     let check: String
     let level: Level
-    /// The result and its reason, for people.
+    /// The result and its reason, for users.
     let message: Message
     /// The remedies, if possible with a command first.
     let remedies: [Hint]

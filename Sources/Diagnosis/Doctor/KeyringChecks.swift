@@ -153,7 +153,7 @@ extension Examination {
         "gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon",
     ]
 
-    /// Returns the name of a provider, for people; nil if there is none.
+    /// Returns the name of a provider, for users; nil if there is none.
     private func name(of found: KeyringProvider?) async -> String? {
         guard let found else { return nil }
         guard let name = found.programName else { return "process \(found.processID)" }

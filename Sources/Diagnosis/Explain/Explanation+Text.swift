@@ -11,7 +11,7 @@ import TokenAcquisition
 import Tools
 
 extension Explanation {
-    /// Returns the explanation for people, laid out for a number of columns.
+    /// Returns the explanation for users, laid out for a number of columns.
     ///
     /// Of the rules that don't apply, it shows those that nearly do, or all of them.
     package func lines(columns: Int?, all: Bool = false) -> [String] {
@@ -43,7 +43,7 @@ extension Explanation {
             facts += origin(of: wanted)
             if wanted.source == nil { facts.append(("scopes", wanted.scopes)) }
             if !wanted.resourceIndicators.isEmpty { facts.append(("for", wanted.resourceIndicators)) }
-            if let exchange = wanted.exchange { facts.append(("exchange", [exchange.forPeople])) }
+            if let exchange = wanted.exchange { facts.append(("exchange", [exchange.displayed])) }
             if let claims = wanted.claims { facts.append(("claims", [claims])) }
         }
         if let decision {
@@ -88,7 +88,7 @@ extension Explanation {
     }
 
     private func client(_ wanted: TokenRequest) -> String {
-        decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID
+        decision?.match?.displayedClient(wanted.clientID) ?? wanted.clientID
     }
 
     /// The maximum number of rules that don't apply, unless all are requested.
@@ -235,7 +235,7 @@ extension Explanation {
 
 extension TokenExchange {
     /// The exchange, its host and its parameters, such as `acr, at contoso.azurecr.io`.
-    fileprivate var forPeople: String {
+    fileprivate var displayed: String {
         let place = path.isEmpty ? audience : "\(audience)/\(path)"
         let more = parameters.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value)" }.joined()
         return "\(name), at \(place)" + more
@@ -243,11 +243,11 @@ extension TokenExchange {
 }
 
 extension ServerAnswer {
-    /// Returns the answer for people; text that isn't the server's own is marked as such.
+    /// Returns the answer for users; text that isn't the server's own is marked as such.
     fileprivate func lines(at url: String) -> [String] {
         switch self {
         case .challenges:
-            return challenges.map { "wants \($0.forPeople)" }
+            return challenges.map { "wants \($0.displayed)" }
                 + [resourceMetadata.map { Self.metadata($0, at: url) }].compactMap(\.self)
         case .open: return ["wants no sign-in"]
         case .none(let words): return ["names no way to sign in: \(words)"]
@@ -263,7 +263,7 @@ extension ServerAnswer {
 
 extension AuthenticateChallenge {
     /// The scheme and realm, such as `Basic as "GitLab"`.
-    fileprivate var forPeople: String {
+    fileprivate var displayed: String {
         let name = scheme.prefix(1).uppercased() + scheme.dropFirst()
         return name + (parameters["realm"].map { " as \"\($0)\"" } ?? "")
     }

@@ -183,7 +183,7 @@ extension Explainer {
         guard let request = tool.request else { return [tool.silence] }
         var facts = [explanation.isByName ? "for a token by its scopes" : "for \(explanation.url)"]
         if explanation.wanted == nil, !explanation.isByName {
-            facts.append(tool.takesPasswords ? request.reach.forPeople : "uses no stored password")
+            facts.append(tool.takesPasswords ? request.reach.displayed : "uses no stored password")
         }
         if tool.name.text == "uv", !typedUsername {
             facts.append("only if the index's URL has a user name, or the index has authenticate = \"always\"")
@@ -257,7 +257,7 @@ extension Explanation.ToolView {
 
 extension PathReach {
     /// Which stored passwords are considered.
-    fileprivate var forPeople: String {
+    fileprivate var displayed: String {
         switch self {
         case .place: "uses only a password stored for exactly this place"
         case .above: "uses the password stored for it, or for the nearest place above it"

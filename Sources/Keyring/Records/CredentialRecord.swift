@@ -56,7 +56,7 @@ public enum CredentialRecord: Sendable, Equatable {
     /// The result of exchanging a token.
     case exchanged(ExchangedRecord)
 
-    /// Its texts, by what may stand in them: tokens, scopes and paths, names that programs compare, and names for people.
+    /// Its texts, by what may stand in them: tokens, scopes and paths, names that programs compare, and names for users.
     package var texts: (tokens: [String], targets: [String], names: [String], titles: [String]) {
         let owner = [homeAccountID, environment, clientID, realm].compactMap(\.self)
         return switch self {

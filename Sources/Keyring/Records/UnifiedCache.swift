@@ -38,7 +38,7 @@ public struct UnifiedCache: Sendable, Equatable {
         other = document
     }
 
-    /// Descriptions, for people, of what isn't in the records: unknown sections, and entries of known ones that aren't
+    /// Descriptions, for users, of what isn't in the records: unknown sections, and entries of known ones that aren't
     /// records.
     public var leftOver: [String] {
         other.sorted { $0.key < $1.key }.map { name, value in
@@ -51,7 +51,7 @@ public struct UnifiedCache: Sendable, Equatable {
     ///
     /// The results of exchanges are left out, since the format has no place for them; tokens are exchanged again.
     ///
-    /// - Parameter pretty: Whether to indent it for people.
+    /// - Parameter pretty: Whether to indent it for users.
     /// - Returns: The document in UTF-8.
     public func json(pretty: Bool = false) -> [UInt8] {
         var document = other

@@ -1,6 +1,6 @@
 import Secrets
 
-/// A text of lanyard's own for people, in which text from outside is harmless.
+/// A text of lanyard's own for users, in which text from outside is harmless.
 ///
 /// Literals and other messages are taken as they are. Whatever else is put into one becomes displayable
 /// (`String.displayable`), and is cut after 500 characters or as many as `\(value, limit: count)` says.

@@ -7,7 +7,7 @@ struct AzureCLICommandLine: Sendable {
     /// The commands that SDKs run.
     enum Action: Sendable, Equatable {
         case token, account, version
-        /// The version as text for people.
+        /// The version as text for users.
         case versionText
     }
 
