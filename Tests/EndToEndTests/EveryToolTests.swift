@@ -118,13 +118,13 @@ import Testing
 
     /// Returns URLs for the two rules, and whether the nearer one applies.
     private static func near(_ tool: EveryTool) -> [(url: String, isNear: Bool)] {
-        guard !tool.sendsHost, !["aws", "az"].contains(tool.description) else { return [] }
+        guard !tool.sendsHost, !tool.asksByName, tool.description != "aws" else { return [] }
         return [("https://tools.example/team/app", true), ("https://tools.example/teams/app", false)]
     }
 
     /// Returns URLs with the same path on other ports, with another scheme, and on hosts with similar names.
     private static func others(than url: String, _ tool: EveryTool) -> [String] {
-        guard tool.description != "az", let parts = URLComponents(string: url), let host = parts.host else { return [] }
+        guard !tool.asksByName, let parts = URLComponents(string: url), let host = parts.host else { return [] }
         func changed(_ change: (inout URLComponents) -> Void) -> String? {
             var other = parts
             change(&other)

@@ -82,7 +82,9 @@ import Testing
         var commands: [String] = []
         for page in Self.pages { commands += try await Self.commands(of: page).blocks.flatMap(\.commands) }
         for prefix in Self.leftOut.keys {
-            #expect(commands.contains { $0.hasPrefix(prefix) }, "\(prefix)")
+            #expect(
+                commands.contains { $0.hasPrefix(prefix) },
+                "no page has a command that begins with \(prefix): remove it from `leftOut`")
         }
         // Without any commands, none could fail.
         #expect(commands.count > 60)

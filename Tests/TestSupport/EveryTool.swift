@@ -12,7 +12,8 @@ package struct EveryTool: Sendable, CustomStringConvertible {
         package var variables: [String: String] = [:]
     }
 
-    /// Where the tool finds the secret in the answer.
+    /// Where the tool finds the secret in the answer, a token or a password; a tool that has them in two places needs a case
+    /// of its own, which `secret(in:)` reads.
     package enum Place: Sendable {
         /// After this prefix, in the last line that has it.
         case line(String)
@@ -29,6 +30,8 @@ package struct EveryTool: Sendable, CustomStringConvertible {
     package var isAttended = false
     /// Whether it sends only the host, without a path.
     package var sendsHost = false
+    /// Whether it names no place, and so asks for the configured authority.
+    package var asksByName = false
     /// Whether it accepts passwords that git stored.
     package var takesPasswords = true
     /// Returns the tool's input for a URL.
@@ -84,6 +87,7 @@ extension EveryTool {
     /// All tools.
     package static let all = [
         git, docker, cargo, go, bazel, keyring, kubectl, terraform, pnpm, aws, gcloud, nuget, azureCLI,
+        azd,
     ]
 
     private static let git = EveryTool(
@@ -178,11 +182,17 @@ extension EveryTool {
         },
         isFailure: { $0.status == 0 && member("Payload", "ResponseCode", of: $0) == "Error" && $0.errors.isEmpty })
 
-    /// It names no place, and so asks for the configured authority.
     private static let azureCLI = EveryTool(
-        description: "az", place: .json(["accessToken"]), takesPasswords: false,
+        description: "az", place: .json(["accessToken"]), asksByName: true, takesPasswords: false,
         call: { _ in
             Call(arguments: ["az", "account", "get-access-token", "-o", "json", "--resource", "api://sandbox-git"])
+        },
+        isNothing: { _ in false }, isFailure: isComplaint)
+
+    private static let azd = EveryTool(
+        description: "azd", place: .json(["token"]), asksByName: true, takesPasswords: false,
+        call: { _ in
+            Call(arguments: ["azd", "auth", "token", "--output", "json", "--scope", "api://sandbox-git/.default"])
         },
         isNothing: { _ in false }, isFailure: isComplaint)
 }

@@ -52,6 +52,7 @@ import Tools
         Row("gcloud") { GoogleProtocol($0.arguments, [:]) },
         Row("nuget") { NuGetProtocol($0.arguments) },
         Row("az", place: nil) { AzureCLIProtocol($0.arguments, environment: [:], version: "1") },
+        Row("azd", place: nil) { AzureDeveloperCLIProtocol($0.arguments) },
     ]
 
     @Test(arguments: rows) func `what a tool asks is what its tool takes`(row: Row) throws {
