@@ -125,7 +125,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             Microsoft Entra ID, Azure AD B2C, GitHub, GitLab and other authorities, renews them silently, and keeps them in your \
             keyring.
 
-            To begin: `lanyard configure git URL`, or `lanyard login`, which asks the same.
+            To begin: `lanyard configure git URL`, or `lanyard login`, which asks the same. To teach lanyard another authority: \
+            `lanyard plugin`.
             """,
         groupedSubcommands: [
             CommandGroup(

@@ -19,7 +19,7 @@ public struct ConformanceKit: Sendable {
         public var evidence: [String] = []
     }
 
-    private let plugin: PluginManifest
+    let plugin: PluginManifest
     private let tryout: Tryout
     private let last = Last()
 
@@ -28,10 +28,22 @@ public struct ConformanceKit: Sendable {
         let outcome = Mutex<Tryout.Outcome?>(nil)
     }
 
-    /// Creates a kit for a plugin, which runs with the plugin's part of this environment; `patience` limits each test.
-    public init(_ plugin: PluginManifest, environment: [String: String], patience: Duration = .seconds(10)) {
+    /// Creates a kit for a plugin.
+    ///
+    /// - Parameters:
+    ///   - plugin: The plugin.
+    ///   - environment: The variables, of which it gets a plugin's part; no desktop is in it.
+    ///   - seclusion: What keeps it off the network; nil if nothing but the requests does.
+    ///   - patience: How long each test may take.
+    public init(
+        _ plugin: PluginManifest, environment: [String: String], seclusion: Seclusion? = nil,
+        patience: Duration = .seconds(10)
+    ) {
         self.plugin = plugin
-        tryout = Tryout(plugin: plugin, environment: environment, patience: patience)
+        let desktop = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"]
+        tryout = Tryout(
+            plugin: plugin, environment: environment.filter { !desktop.contains($0.key) }, seclusion: seclusion,
+            patience: patience)
     }
 
     /// Runs all tests, each of which starts the plugin anew; only the first ones if it can't be run or doesn't answer.
@@ -69,10 +81,10 @@ public struct ConformanceKit: Sendable {
 
     private var first: [(String, @Sendable () async -> String?)] {
         [
-            ("has a manifest of known keys", { self.strangeKey }),
-            ("serves the shared realms that its manifest names", { self.strandedRealm }),
-            ("knows the clients that its manifest names", { self.strangeClient }),
-            ("serves something", { self.servesNothing }),
+            ("has a manifest of known keys and flows", { self.plugin.strangeParts }),
+            ("serves the shared realms that its manifest names", { self.plugin.strandedRealm }),
+            ("knows the clients that its manifest names", { self.plugin.strangeClient }),
+            ("serves something", { self.plugin.servesNothing }),
             (Self.basic, { await self.describes("operation=describe\n\n") }),
             (
                 "ignores keys that it doesn't know",
@@ -80,24 +92,13 @@ public struct ConformanceKit: Sendable {
             ),
             (
                 "answers an operation that it doesn't know with unsupported",
-                { await self.fails("operation=\(self.strangeName)\n\n", with: .unsupported) }
+                { await self.fails("operation=\(self.strangeName)\n\n", with: [.unsupported]) }
             ),
-            (
-                "answers a request that lacks its keys with an error",
-                { await self.fault(inEach: ["renew", "authorize", "sign-out"]) { "operation=\($0)\n\n" } }
-            ),
-            ("takes no for an answer if nothing can be shown", { await self.insists(against: "unsupported") }),
-            ("takes no for an answer if the user refuses", { await self.insists(against: "cancelled") }),
+            ("answers a request that lacks its keys with invalid-request", { await self.overlooksMissingKeys }),
+            ("ends cleanly if nothing can be shown", { await self.insists(against: "unsupported") }),
+            ("ends cleanly if the user refuses", { await self.insists(against: "cancelled") }),
             ("signs in by no other flow than those that it is asked for", { await self.usesOtherFlow }),
-            ("does the operations that its manifest names", { await self.refusesOwnOperation }),
         ]
-    }
-
-    /// A trial for each word of `supports` that a sign-in can ask for.
-    private var supported: [(String, @Sendable () async -> String?)] {
-        plugin.supports.sorted { $0.rawValue < $1.rawValue }.compactMap { word in
-            asking(for: word).map { keys in ("supports \(word.rawValue)", { await self.ignores(word, keys) }) }
-        }
     }
 
     private var further: [(String, @Sendable () async -> String?)] {
@@ -107,7 +108,7 @@ public struct ConformanceKit: Sendable {
                 "answers a source that it doesn't know with unsupported",
                 {
                     await self.fails(
-                        "operation=lookup\nsource=\(self.strangeName)\nhost=git.example\n\n", with: .unsupported)
+                        "operation=lookup\nsource=\(self.strangeName)\nhost=git.example\n\n", with: [.unsupported])
                 }
             ),
             ("answers a probe of no authority with an error", { await self.fails("operation=probe\n\n") }),
@@ -117,22 +118,22 @@ public struct ConformanceKit: Sendable {
             ),
             (
                 "answers an identity of a kind that it doesn't know with unsupported",
-                { await self.fails(self.strangeIdentity, with: .unsupported) }
+                { await self.fails(self.strangeIdentity, with: [.unsupported]) }
             ),
             (
                 "answers a source of assertions that it doesn't know with unsupported",
                 {
                     self.plugin.identities.contains(.client)
-                        ? await self.fails(self.strangeSource, with: .unsupported) : nil
+                        ? await self.fails(self.strangeSource, with: [.unsupported]) : nil
                 }
             ),
             (
                 "answers an exchange that it doesn't know with unsupported",
-                { await self.fails(self.strangeExchange, with: .unsupported) }
+                { await self.fails(self.strangeExchange, with: [.unsupported]) }
             ),
             (
                 "refuses tokens for an identity or an exchange that the request doesn't name",
-                { await self.fault(inEach: ["authenticate", "exchange"]) { "operation=\($0)\n\n" } }
+                { await self.fault(inEach: ["authenticate", "exchange"]) }
             ),
             ("refuses a state machine that it doesn't know with status 64", { await self.refusesOtherMachines() }),
             ("survives a line that is not key=value", { await self.survives("operation\n\n") }),
@@ -159,7 +160,7 @@ public struct ConformanceKit: Sendable {
     }
 
     /// A place where nobody answers, at once and without a network.
-    private static let nowhere = "authority=https://127.0.0.1:1/x\nclient_id=x\n"
+    static let nowhere = "authority=https://127.0.0.1:1/x\nclient_id=x\n"
 
     private var strangeMemo: String { "operation=probe\n\(Self.nowhere)memo={\"\(strangeName)\n\n" }
 
@@ -169,133 +170,17 @@ public struct ConformanceKit: Sendable {
     }
 
     /// A random name that nothing has.
-    private var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
+    var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
 
-    /// The first key or flow of the manifest that lanyard doesn't know.
-    private var strangeKey: String? {
-        if let note = plugin.notes.first { return "\(note)\(note.hint.map { " (\($0))" } ?? "")" }
-        let known: [PluginRequest.Flow] = [.browser, .deviceCode, .paste, .broker]
-        return plugin.flows.first { !known.contains($0) }.map {
-            "its manifest has the unknown flow \($0.rawValue); there are \(known.map(\.rawValue).joined(separator: ", "))"
-        }
-    }
-
-    /// The problem with a shared realm of the manifest, if the plugin doesn't serve an authority with that realm.
-    private var strandedRealm: String? {
-        let stranded = plugin.sharedRealms.first { shared in
-            !plugin.authorities.contains { $0.serves(realm: shared.name) }
-        }
-        return stranded.map { "its [[shared-realm]] \($0.name.displayable(limit: 64)) is in no [[authority]]" }
-    }
-
-    /// The problem with a client of the manifest, if users couldn't refer to it by its name.
-    private var strangeClient: String? {
-        for client in plugin.clients {
-            let name = "its [[client]] \(client.name)"
-            if plugin.clients.count(where: { $0.name == client.name }) > 1 { return "\(name) is there twice" }
-            if plugin.clientIDs?.accepts(client.id) == false {
-                return "\(name) has an id that is none of its client-ids"
-            }
-            guard Set(client.flows).isSubset(of: plugin.flows) else {
-                return "\(name) has flows that the plugin has not"
-            }
-        }
-        return nil
-    }
-
-    /// The problem with a manifest that no request leads to.
-    private var servesNothing: String? {
-        let isOfUse =
-            !plugin.authorities.isEmpty || !plugin.brokered.isEmpty || !plugin.identities.isEmpty
-            || !plugin.exchanges.isEmpty || !plugin.sources.isEmpty
-        return isOfUse
-            ? nil
-            : "its manifest has no [[authority]], [[source]] or [[exchange]], and no identities, so no request ever leads to it"
-    }
-
-    // MARK: Signing in
-
-    /// A sign-in at the first authority of the manifest; nil if it has none.
-    ///
-    /// The proxy keeps it away from the network.
-    private func signIn(_ further: String = "") -> String? {
-        guard let pattern = plugin.authorities.first else { return nil }
-        let flows = plugin.flows.isEmpty ? "" : plugin.flows.map { "flow[]=\($0.rawValue)\n" }.joined()
-        return "operation=authorize\nauthority=\(pattern.sample)\nclient_id=lanyard-plugin-check\nscope[]=x\n\(flows)"
-            + "proxy=http://127.0.0.1:1\n\(further)\n"
-    }
-
-    /// What is wrong with a sign-in in which every question is answered like this.
-    private func insists(against status: String) async -> String? {
-        guard let request = signIn() else { return nil }
-        return await outcome(of: request, replying: status) { outcome in
-            guard let answer = outcome.answer else { return "it gave no answer" }
-            let asked = outcome.blocks.compactMap { $0["event"] }.filter(Self.isQuestion)
-            guard let last = asked.last else { return nil }
-            if answer["event"] == "result" {
-                return "it gave a result although `\(last)` was replied to with \(status)"
-            }
-            guard status == "cancelled", let code = answer["code"], code != status else { return nil }
-            return "its error is `\(code.displayable(limit: 64))` after `\(last)` was replied to with cancelled"
-        }
-    }
-
-    private static func isQuestion(_ event: String) -> Bool { !["progress", "result", "error"].contains(event) }
-
-    /// What is wrong with a sign-in by a flow that nothing has.
-    private var usesOtherFlow: String? {
-        get async {
-            guard !plugin.flows.isEmpty, let pattern = plugin.authorities.first else { return nil }
-            let request =
-                "operation=authorize\nauthority=\(pattern.sample)\nclient_id=lanyard-plugin-check\nscope[]=x\n"
-                + "flow[]=\(strangeName)\nproxy=http://127.0.0.1:1\n\n"
-            return await outcome(of: request, replying: "cancelled") { outcome in
-                if let event = outcome.blocks.compactMap({ $0["event"] }).first(where: Self.isQuestion) {
-                    return "it went on with `\(event)`, although no flow that it has was asked for"
-                }
-                return outcome.answer?["event"] == "result" ? "it gave a result" : nil
-            }
-        }
-    }
-
-    /// The keys of a request that asks for what a plugin supports; nil for what other trials ask for.
-    private func asking(for word: PluginSupport) -> String? {
-        switch word {
-        case .prompt: "prompt=login\n"
-        case .claims: "claims={\"id_token\":{\"auth_time\":{\"essential\":true}}}\n"
-        case .queryParameters: "query_parameter[]=x_lanyard_check=1\n"
-        case .resources: "resource[]=https://api.example\n"
-        case .redirectURI: "redirect_uri=http://127.0.0.1:8400\n"
-        case .alsoConsent: "also_consent=https://api.example/.default\n"
-        case .resetPolicy, .tokenExchange, .clientSecrets, .register, .revoke: nil
-        }
-    }
-
-    /// What is wrong with a sign-in that asks for what the manifest supports: the answer is `unsupported`, or it isn't in
-    /// the page's URL.
-    private func ignores(_ word: PluginSupport, _ keys: String) async -> String? {
-        guard let request = signIn(keys) else { return nil }
-        return await outcome(of: request, replying: "cancelled") { outcome in
-            if outcome.answer?["code"] == "unsupported" {
-                return "its manifest names it, but its error is `unsupported`"
-            }
-            let page = outcome.blocks.first { $0["event"] == "open-url" }?["url"]
-            let name = ["query-parameters": "x_lanyard_check=1", "prompt": "prompt=login"][word.rawValue]
-            // A pushed request (RFC 9126) has its parameters elsewhere.
-            guard let page, let name, !page.hasBytes("request_uri="), !page.hasBytes(name) else { return nil }
-            return "its page has no \(name)"
-        }
-    }
+    // MARK: Answers
 
     /// Runs a request, and says what is wrong with any answer, or with this one.
-    private func outcome(
+    func outcome(
         of request: String, replying: String? = nil, _ fault: (Tryout.Outcome) -> String?
     ) async -> String? {
         let outcome = await run(request, replying: replying)
         return self.fault(of: outcome) ?? fault(outcome)
     }
-
-    // MARK: Answers
 
     private func describes(_ request: String) async -> String? {
         await outcome(of: request) { describes($0) }
@@ -327,39 +212,41 @@ public struct ConformanceKit: Sendable {
         await outcome(of: request) { $0.answer == nil ? "it gave no answer" : nil }
     }
 
-    /// What is wrong with the answers to requests that should all fail; nil if they do.
-    private func fault(inEach operations: [String], _ request: (String) -> String) async -> String? {
+    /// What is wrong with the answer to a request without a key that is always there.
+    private var overlooksMissingKeys: String? {
+        get async {
+            // Without it, no request leads there.
+            let signsIn = !plugin.authorities.isEmpty
+            if signsIn, let fault = await fails("operation=authorize\n\n", with: [.invalidRequest]) {
+                return "authorize: \(fault)"
+            }
+            return await fault(
+                inEach: (signsIn ? [] : ["authorize"]) + ["renew", "sign-out"]
+                    + (plugin.sources.isEmpty ? [] : ["lookup"]))
+        }
+    }
+
+    /// What is wrong with the answers to requests for operations without their keys; a plugin needn't know these
+    /// operations.
+    private func fault(inEach operations: [String]) async -> String? {
         for operation in operations {
-            if let fault = await fails(request(operation)) { return "\(operation): \(fault)" }
+            let fault = await fails("operation=\(operation)\n\n", with: [.invalidRequest, .unsupported])
+            if let fault { return "\(operation): \(fault)" }
         }
         return nil
     }
 
-    private func fails(_ request: String, with code: PluginError.Code? = nil) async -> String? {
+    /// What is wrong with the answer to a request that must fail, with one of these codes if there are any.
+    private func fails(_ request: String, with codes: [PluginError.Code] = []) async -> String? {
         await outcome(of: request) { outcome in
             guard let answer = outcome.answer, case .error(let error)? = try? PluginMessage(WireReader(answer)) else {
                 return "it gave no error"
             }
-            if let code, error.code != code {
-                return "its error is `\((answer["code"] ?? "").displayable(limit: 64))`, not `\(code.rawValue)`"
+            guard codes.isEmpty || codes.contains(error.code) else {
+                let wanted = codes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+                return "its error is `\((answer["code"] ?? "").displayable(limit: 64))`, not \(wanted)"
             }
             return strangeReason(answer)
-        }
-    }
-
-    /// What is wrong with an operation that the manifest says the plugin does: it doesn't know it.
-    private var refusesOwnOperation: String? {
-        get async {
-            let operations = [
-                ("revoke", "refresh_token=x", plugin.supports.contains(.revoke)),
-                ("register", "client_name=x", plugin.supports.contains(.register)),
-            ]
-            for (operation, key, _) in operations.filter(\.2) {
-                let request = "operation=\(operation)\n\(Self.nowhere)\(key)\n\n"
-                if let fault = await answers(request) { return fault }
-                if await fails(request, with: .unsupported) == nil { return "it answers \(operation) with unsupported" }
-            }
-            return nil
         }
     }
 
@@ -397,21 +284,5 @@ public struct ConformanceKit: Sendable {
         guard let ended = outcome.ended else { return "it did not exit after its answer" }
         if case .signaled = ended { return ended.words }
         return nil
-    }
-}
-
-extension AuthorityPattern {
-    /// A URL that the pattern serves.
-    fileprivate var sample: String {
-        let host = hosts.first { !$0.isSame(as: "*") }?.replacing(bytes: "*", with: "x") ?? "id.invalid"
-        let segments = path.compactMap { segment in
-            switch segment {
-            case .literal(let text): text
-            case .realm: realms.first ?? "x"
-            case .policy(let glob): glob?.replacing(bytes: "*", with: "x") ?? "x"
-            case .rest: nil
-            }
-        }
-        return (["https://\(host)"] + segments).joined(separator: "/")
     }
 }

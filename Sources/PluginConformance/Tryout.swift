@@ -26,15 +26,21 @@ struct Tryout: Sendable {
 
         /// The complete messages.
         var blocks: [Attributes] { read().blocks.map(\.block) }
-        /// The last complete message.
-        var answer: Attributes? { blocks.last }
+        /// The first result or error.
+        var answer: Attributes? { blocks.first(where: Tryout.isAnswer) }
 
         /// What is wrong with what the plugin wrote, and where; nil if the host could read it all.
         var fault: String? {
             if let startFault { return startFault }
             let (blocks, fault, rest) = read()
+            var isOver = false
             for (block, line) in blocks {
+                if isOver {
+                    let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "a message"
+                    return "it sent \(event) (line \(line)) after its answer"
+                }
                 if let fault = Self.fault(in: block, at: line) { return fault }
+                isOver = Tryout.isAnswer(block)
             }
             if let fault { return fault }
             guard isAnswered else {
@@ -43,8 +49,8 @@ struct Tryout: Sendable {
                     : "it did not answer in time, \(rest ?? "and wrote nothing more")"
             }
             if let rest { return rest }
-            guard let event = blocks.last?.block["event"], !["result", "error"].contains(event) else { return nil }
-            return "it ended without an answer after `\(event.displayable(limit: 64))`"
+            guard !isOver, let last = blocks.last, let event = last.block["event"] else { return nil }
+            return "it ended without an answer after `\(event.displayable(limit: 64))` (line \(last.line))"
         }
 
         /// What is wrong with a message: the host can't read it, or doesn't know its event or a key.
@@ -56,7 +62,8 @@ struct Tryout: Sendable {
                 return message.isAnswer ? nil : reader.misspelt.first
             } catch {
                 let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
-                return "it sent a broken \(event) (line \(line)), with \(error.text)"
+                let near = reader.misspelt.first.map { "; \($0)" } ?? ""
+                return "it sent a broken \(event) (line \(line)), with \(error.text)\(near)"
             }
         }
 
@@ -88,10 +95,11 @@ struct Tryout: Sendable {
 
     let plugin: PluginManifest
     let environment: [String: String]
+    let seclusion: Seclusion?
     /// How long the plugin may take to answer.
     let patience: Duration
 
-    private static let longestOutput = 1 << 20
+    fileprivate static let longestOutput = 1 << 20
     private static let longestErrors = 1 << 14
 
     /// Runs the plugin.
@@ -104,8 +112,9 @@ struct Tryout: Sendable {
         signal(SIGPIPE, SIG_IGN)
         var options = PlatformOptions()
         options.createSession = true
+        let words = (seclusion?.words ?? []) + [plugin.executable] + plugin.arguments + [machine]
         let configuration = Configuration(
-            executable: .path(FilePath(plugin.executable)), arguments: Arguments(plugin.arguments + [machine]),
+            executable: .path(FilePath(words[0])), arguments: Arguments(Array(words.dropFirst())),
             environment: PluginEnvironment.make(environment, for: plugin), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
         do {
@@ -122,15 +131,20 @@ struct Tryout: Sendable {
                         if closing { try? await writer.finish() }
                     }
                 }
-                var outcome = await listen(to: execution.standardOutput) { event in
+                let output = Listening(to: execution.standardOutput) { event in
                     guard let replying else { return }
                     reply.yield(Array("reply=\(event)\nstatus=\(replying)\n\n".utf8))
                 }
+                let isAnswered = await output.isAnswered(within: patience)
                 reply.finish()
                 writing.cancel()
                 if !closing { try? await writer.finish() }
-                if outcome.isAnswered, await Self.hasEnded(execution) { outcome.ended = .exited(0) }
+                // What comes after the answer is wrong.
+                if isAnswered { await output.end(within: Self.aftermath) }
+                var outcome = Outcome(output: output.bytes, isAnswered: isAnswered)
+                if isAnswered, await Self.hasEnded(execution) { outcome.ended = .exited(0) }
                 try? execution.send(signal: .kill, toProcessGroup: true)
+                await output.stop()
                 outcome.errors = await errors.value
                 return outcome
             }
@@ -140,48 +154,15 @@ struct Tryout: Sendable {
             return outcome
         } catch {
             let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
-            let advice =
-                reason.hasBytes("Exec format") ? " (a script needs a first line such as #!/usr/bin/env python3)" : ""
-            return Outcome(startFault: "it could not be started\(reason)\(advice)")
+            return Outcome(startFault: "it could not be started\(reason)")
         }
     }
 
-    /// Reads up to the answer, the end of the output, or the end of the time limit; tells of events that want a reply.
-    private func listen(
-        to output: SubprocessOutputSequence, _ wantsReply: @escaping @Sendable (String) -> Void
-    ) async -> Outcome {
-        let written = Written()
-        let isAnswered = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                var iterator = output.makeAsyncIterator()
-                var replied = 0
-                var outcome = Outcome()
-                while outcome.output.count < Self.longestOutput, let buffer = try? await iterator.next() {
-                    outcome.output += buffer.bytes.withUnsafeBytes { Array($0) }
-                    written.bytes.withLock { [output = outcome.output] in $0 = output }
-                    let events = outcome.blocks.compactMap { $0["event"] }
-                    for event in events.dropFirst(replied) where event != "progress" { wantsReply(event) }
-                    replied = events.count
-                    if let event = events.last, ["result", "error"].contains(event) { break }
-                }
-                return true
-            }
-            group.addTask {
-                try? await Task.sleep(for: patience)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
-        var outcome = Outcome()
-        (outcome.output, outcome.isAnswered) = (written.bytes.withLock { $0 }, isAnswered)
-        return outcome
-    }
+    /// Whether a message ends a conversation.
+    static func isAnswer(_ block: Attributes) -> Bool { ["result", "error"].contains(block["event"]) }
 
-    /// What the plugin has written so far.
-    private final class Written: Sendable {
-        let bytes = Mutex<[UInt8]>([])
-    }
+    /// How long the process may take to exit after its answer.
+    private static let aftermath = Duration.seconds(2)
 
     /// Reads standard error, and returns its first and last lines.
     private static func beginning(of errors: SubprocessOutputSequence) async -> [String] {
@@ -207,12 +188,72 @@ struct Tryout: Sendable {
             feed.yield(true)
         }
         let timer = Task {
-            try? await Task.sleep(for: .seconds(2))
+            try? await Task.sleep(for: aftermath)
             feed.yield(false)
         }
         defer { timer.cancel() }
         for await hasEnded in ends { return hasEnded }
         return false
+    }
+}
+
+/// A plugin's standard output, read to its end.
+private struct Listening: Sendable {
+    private let written = Written()
+    private let answers = AsyncStream.makeStream(of: Never.self)
+    private let ends = AsyncStream.makeStream(of: Never.self)
+    private let reading: Task<Void, Never>
+
+    /// What the plugin has written so far.
+    private final class Written: Sendable {
+        let bytes = Mutex<[UInt8]>([])
+    }
+
+    var bytes: [UInt8] { written.bytes.withLock { $0 } }
+
+    /// Begins to read, and tells of events that want a reply.
+    init(to output: SubprocessOutputSequence, _ wantsReply: @escaping @Sendable (String) -> Void) {
+        reading = Task { [written, answers, ends] in
+            var iterator = output.makeAsyncIterator()
+            var (replied, outcome) = (0, Tryout.Outcome())
+            while outcome.output.count < Tryout.longestOutput, let buffer = try? await iterator.next() {
+                outcome.output += buffer.bytes.withUnsafeBytes { Array($0) }
+                written.bytes.withLock { [output = outcome.output] in $0 = output }
+                if outcome.answer != nil { answers.continuation.finish() }
+                let events = outcome.blocks.compactMap { $0["event"] }
+                for event in events.dropFirst(replied) where event != "progress" { wantsReply(event) }
+                replied = events.count
+            }
+            answers.continuation.finish()
+            ends.continuation.finish()
+        }
+    }
+
+    /// Whether an answer, or the end, comes in time.
+    func isAnswered(within limit: Duration) async -> Bool { await Self.hasEnded(answers.stream, within: limit) }
+
+    /// Waits for the end, but not for longer.
+    func end(within limit: Duration) async { _ = await Self.hasEnded(ends.stream, within: limit) }
+
+    /// Reads no further, even if a process that left the group still has the pipe.
+    func stop() async {
+        reading.cancel()
+        await reading.value
+    }
+
+    private static func hasEnded(_ stream: AsyncStream<Never>, within limit: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in stream {}
+                return !Task.isCancelled
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 }
 

@@ -31,7 +31,7 @@ public struct PluginLookup: Sendable, Equatable {
         try writer.put("path", path)
         try writer.put("username", username)
         try writer.put("program[]", list: row.program)
-        try writer.put("secret_from", row.secret)
+        try writer.put("secret_from[]", list: row.secret)
         try writer.put("username_from[]", list: row.username)
         try writer.put("asks", row.asks)
         try writer.put("unlock", row.unlock)
@@ -44,7 +44,7 @@ public struct PluginLookup: Sendable, Equatable {
             host: try reader.required("host", .token(261)),
             path: try reader.optional("path", .text(4096)), username: try reader.optional("username", .text(1024)))
         row.program = try reader.list("program[]", .text(4096))
-        row.secret = try reader.optional("secret_from", .text(256))
+        row.secret = try reader.list("secret_from[]", .text(256))
         row.username = try reader.list("username_from[]", .text(256))
         row.asks = try reader.optional("asks", .text(256))
         row.unlock = try reader.optional("unlock", .text(1024))
@@ -55,8 +55,8 @@ public struct PluginLookup: Sendable, Equatable {
 public struct PluginSourceRow: Sendable, Equatable {
     /// The program and its arguments, in which names in braces stand for parts of the request.
     public var program: [String] = []
-    /// Where the secret is in its output; nil for the first line.
-    public var secret: String?
+    /// Where the secret may be in its output; empty for the first line.
+    public var secret: [String] = []
     /// Where the user name may be in its output.
     public var username: [String] = []
     /// What the user is asked for the program's standard input; nil if it isn't asked for anything.

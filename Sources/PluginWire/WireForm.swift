@@ -219,7 +219,9 @@ extension String {
         var text = lowercased()
         if text.hasSuffix("[]") { text.removeLast(2) }
         if text.hasSuffix("s") { text.removeLast() }
-        return text.replacing(bytes: "-", with: "_")
+        // Some editors begin a file with a byte order mark.
+        if text.utf8.starts(with: "\u{FEFF}".utf8) { text.removeFirst() }
+        return text.replacing(bytes: "-", with: "").replacing(bytes: "_", with: "")
     }
 }
 

@@ -231,7 +231,7 @@ import Testing
             #expect(status.status == 0 && status.output.contains("agent at ") && status.errors.isEmpty, "\(status)")
             #expect(try await far.lanyard(["status", "--json"]).output.contains(#""agent" : "\#(socket)""#))
             let explained = try await far.lanyard(["explain", url])
-            #expect(explained.output.contains("get would ask the agent at "), "\(explained)")
+            #expect(explained.output.contains("lanyard would ask the agent at "), "\(explained)")
             #expect(!explained.output.contains("rule add"), "\(explained)")
             let doctor = try await far.lanyard(["doctor", "--all"])
             #expect(doctor.output.contains("which answers") && !doctor.output.contains("warn"), "\(doctor)")

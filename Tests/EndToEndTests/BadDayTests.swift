@@ -125,7 +125,7 @@ import Testing
                 #expect(!ended.errors.contains("trace: "))
             }
             let explained = try await world.lanyard(["explain", "\(world.sandbox.resource)/common/hello.git"], browser)
-            #expect(explained.output.contains("get would fail: \(example.error)"), "\(explained)")
+            #expect(explained.output.contains("lanyard would give no answer: \(example.error)"), "\(explained)")
             let password = try await world.lanyard(["get"], input: "protocol=https\nhost=example.com\n")
             #expect(password.status == 0 && password.output.isEmpty, "\(password)")
             let store = try await world.lanyard(

@@ -115,7 +115,7 @@ import Testing
             // `explain` predicts this.
             let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
             #expect(
-                explained.output.contains("get would fail: \(host) requires the client secret of my-key"),
+                explained.output.contains("lanyard would give no answer: \(host) requires the client secret of my-key"),
                 "\(explained)")
             #expect(explained.output.contains(store), "\(explained)")
             let status = try await world.lanyard(["status", host])
@@ -138,7 +138,7 @@ import Testing
             let command = "store it: lanyard rule secret \(host.clientID)\n"
             let browser = world.browser(as: "alice_contoso")
             let before = try await world.lanyard(["explain", host.url], browser)
-            #expect(before.output.contains("get would ask you to sign in with a code"), "\(before)")
+            #expect(before.output.contains("lanyard would ask you to sign in with a code"), "\(before)")
             #expect(before.output.contains("\(more); \(command)"), "\(before)")
             let doctor = try await world.lanyard(["doctor", "--all"])
             #expect(doctor.output.contains("\(host.clientID) at \(host.url): \(more)\n"), "\(doctor)")
@@ -146,7 +146,7 @@ import Testing
 
             _ = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
             let after = try await world.lanyard(["explain", host.url], browser)
-            #expect(after.output.contains("get would ask you to sign in in the browser"), "\(after)")
+            #expect(after.output.contains("lanyard would ask you to sign in in the browser"), "\(after)")
             #expect(!after.output.contains("client secret"), "\(after)")
             let stored = try await world.lanyard(["doctor", "--all"])
             #expect(stored.output.contains("that of \(host.clientID) at \(host.url) is stored\n"), "\(stored)")

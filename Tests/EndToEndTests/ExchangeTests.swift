@@ -35,7 +35,7 @@ import Testing
             let url = world.sandbox.exchanges
             let before = try await world.lanyard(["explain", url])
             #expect(before.output.contains("exchange   acr, at \(world.registry)\n"), "\(before)")
-            #expect(before.output.contains("get would exchange the stored access token"), "\(before)")
+            #expect(before.output.contains("lanyard would exchange the stored access token"), "\(before)")
             let first = try await Self.docker(world)
             for _ in 0..<3 { #expect(try await Self.docker(world).Secret == first.Secret) }
             #expect(try await world.exchanges() == 1)

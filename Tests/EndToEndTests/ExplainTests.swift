@@ -20,7 +20,7 @@ import Testing
         step(try await explain(world, url, extra))
     }
 
-    @Test func `says what get would do, before and after a sign-in, and starts no plugin`() async throws {
+    @Test func `says what lanyard would do, before and after a sign-in, and starts no plugin`() async throws {
         try await World.with(ownKernelKeys: true) { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
             let browser = world.browser(as: "alice@contoso.example")
@@ -38,10 +38,10 @@ import Testing
             #expect((after["git"] as? [String: Any])?["sendsPath"] as? Bool == true)
 
             let text = try await world.lanyard(["explain", url])
-            #expect(text.output.contains("\nget would answer from memory, at once\n"), "\(text)")
+            #expect(text.output.contains("\nlanyard would answer from memory, at once\n"), "\(text)")
             #expect(!text.output.contains(token))
             let quiet = try await world.lanyard(["explain", url], ["LANYARD_ANSWER_CACHE": "0"])
-            #expect(quiet.output.contains("\nget would answer with the stored access token\n"), "\(quiet)")
+            #expect(quiet.output.contains("\nlanyard would answer with the stored access token\n"), "\(quiet)")
 
             try await world.lanyard(["erase"], input: "url=\(url)\nusername=x\npassword=\(token)\n")
             try await world.sandbox.clearLog()
@@ -93,7 +93,7 @@ import Testing
             #expect(below.output.contains("  other rules  https://y.example: another host\n"), "\(below)")
             #expect(!below.output.contains("http://x.example"), "\(below)")
             let none = try await world.lanyard(["explain", "https://nobody.example/x"])
-            #expect(none.output.contains("get would print nothing"), "\(none)")
+            #expect(none.output.contains("lanyard would print nothing"), "\(none)")
             #expect(none.output.contains("to get a token here: lanyard rule add https://nobody.example/x "), "\(none)")
             let known = try await explain(world, "https://dev.azure.com/contoso")
             #expect((known["mapping"] as? [String: Any])?["name"] as? String == "Azure DevOps")
@@ -119,7 +119,8 @@ import Testing
             try world.configure(after: text.joined())
             for url in ["https://dev.azure.com/a", "https://graph.microsoft.com"] {
                 let known = try await world.lanyard(["explain", url])
-                #expect(known.output.contains("/.default") && !known.output.contains("would fail"), "\(known)")
+                #expect(
+                    known.output.contains("/.default") && !known.output.contains("would give no answer"), "\(known)")
             }
             for (url, says) in [
                 (
@@ -220,14 +221,16 @@ import Testing
             let host = world.sandbox.gitea.url.dropFirst("https://".count)
             let reason = "\(host) has none of the ways to sign in that can be used here"
             let explained = try await world.lanyard(["explain", url], environment)
-            #expect(explained.output.contains("get would fail: \(reason)"), "\(explained)")
+            #expect(explained.output.contains("lanyard would give no answer: \(reason)"), "\(explained)")
             let got = try await world.lanyard(["get"], environment, input: "url=\(url)\n")
             #expect(got.errors.contains("error: \(reason)"), "\(got)")
             let next = try #require(try await explain(world, url, environment)["next"] as? [String: Any])
             #expect(next["step"] as? String == "fail" && next["status"] as? Int == Int(got.status), "\(next) \(got)")
             // No broker serves them either.
             let broker = try await world.lanyard(["explain", url], somebody.merging(["LANYARD_FLOW": "broker"]) { $1 })
-            #expect(broker.output.contains("get would fail: no broker of this machine signs in here\n"), "\(broker)")
+            #expect(
+                broker.output.contains("lanyard would give no answer: no broker of this machine signs in here\n"),
+                "\(broker)")
             #expect(broker.output.contains("sign in with --flow auto, or set flow to auto"), "\(broker)")
         }
     }

@@ -99,7 +99,7 @@ import Testing
             #expect(git.output.contains("\nfor git, lanyard would ask you to sign in in the browser\n"), "\(git)")
             #expect(git.output.contains("\ngit gets an access token\n"), "\(git)")
             let bazel = try await world.lanyard(["explain", url, "--for", "bazel"], browser)
-            #expect(bazel.output.contains("\nfor bazel, lanyard would fail: "), "\(bazel)")
+            #expect(bazel.output.contains("\nfor bazel, lanyard would give no answer: "), "\(bazel)")
             #expect(bazel.output.contains("\nbazel gets no credential, and the reason on stderr\n"), "\(bazel)")
             #expect(bazel.output.contains("can't wait for you to sign in, and gets an answer within 10 seconds"))
             #expect(bazel.output.contains(": lanyard login \(url)\n"), "\(bazel)")

@@ -312,7 +312,7 @@ import Testing
             for line in [
                 "wants Basic as \"GitLab\"", "wants Bearer as \"GitLab\"",
                 "describes itself at \(world.sandbox.issuer.url)/.well-known/oauth-protected-resource\n",
-                "get would print nothing",
+                "lanyard would print nothing",
                 "to sign in to GitLab here: lanyard configure git \(world.sandbox.issuer.url)\n",
             ] { #expect(asked.output.contains(line), "\(line)\n\(asked)") }
             let requests = try await world.sandbox.requests()

@@ -57,6 +57,8 @@ import Testing
         "ssh -R": "needs an sshd; ForwardedSocketTests has one",
         "docker run": "needs a container engine",
         "lanyard plugin try FOLDER": "the folder and the authority are the reader's; NewPluginTests has both",
+        "lanyard plugin try ./quill": "the issuer's port differs from run to run; NewPluginTests has one",
+        "lanyard rule add https://git.example.com": "a user confirms the authority's host; RuleCommandTests does",
         "lanyard plugin check FOLDER": "the folder is the reader's; ConformanceKitTests has one",
     ]
 

@@ -219,17 +219,17 @@ import Testing
         }
     }
 
-    @Test func `explain says that get would ask for the password, and asks for nothing`() async throws {
+    @Test func `explain says that lanyard would ask for the password, and asks for nothing`() async throws {
         try await withLocked { keyring in
             let url = "https://example.com/repo"
             let terminal = try PseudoTerminal()
             let ended = try await terminal.run(
                 Built.lanyard, ["explain", url], environment: keyring.environment
             ) { _ in }
-            let told = "get would ask you for the password of the keyring first"
+            let told = "lanyard would ask you for the password of the keyring first"
             #expect(ended.status == 0 && "\(ended) \(terminal.text)".contains(told), "\(ended) \(terminal.text)")
             let alone = try await keyring.run(Built.lanyard, ["explain", url])
-            #expect(alone.output.contains("get would print nothing: the keyring is locked"), "\(alone)")
+            #expect(alone.output.contains("lanyard would print nothing: the keyring is locked"), "\(alone)")
         }
     }
 

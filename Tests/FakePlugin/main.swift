@@ -182,6 +182,37 @@ case "ignores-parameters":
     } else {
         say("event=result\nname=fake\nversion=1\nprotocol[]=v1\n\n")
     }
+case "echoes-parameters":
+    // Each key of the request is a parameter of the page, percent-encoded.
+    let lines = hear().split(separator: "\n")
+    if lines.contains("operation=authorize") {
+        let query = lines.map { line in
+            line.utf8.map { byte in
+                let character = Character(UnicodeScalar(byte))
+                return character.isLetter || character.isNumber || "=_.".contains(character)
+                    ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined().replacing("%5b%5d=", with: "=")
+        }
+        say("event=open-url\nurl=https://login.example/authorize?\(query.joined(separator: "&"))\n\n")
+        _ = hear()
+        say("event=error\ncode=cancelled\nmessage=no\n\n")
+    } else {
+        say("event=result\nname=fake\nversion=1\nprotocol[]=v1\n\n")
+    }
+case "connects":
+    // Gives a result only if a port of this machine can be reached.
+    _ = hear()
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = (UInt16(CommandLine.arguments[2]) ?? 0).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+    say(isConnected ? polite : "event=error\ncode=unavailable\nmessage=no network\n\n")
 case "near-miss":
     _ = hear()
     say("event=Result\naccess_token=AT\n\n")

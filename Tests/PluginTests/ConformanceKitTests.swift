@@ -1,3 +1,4 @@
+import Glibc
 import PluginWire
 import SettingsFile
 import Terminal
@@ -8,6 +9,22 @@ import Testing
 
 /// The conformance kit's findings about misbehaving plugins.
 @Suite struct ConformanceKitTests {
+    /// A server on this machine that nobody need accept connections of.
+    private static func server() throws -> (descriptor: Int32, port: UInt16) {
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(server, $0, size) == 0 && listen(server, 64) == 0 && getsockname(server, $0, &size) == 0
+            }
+        }
+        try #require(isBound)
+        return (server, UInt16(bigEndian: address.sin_port))
+    }
+
     private func faults(_ behaviour: String, patience: Duration = .seconds(5)) async -> [String: String] {
         let plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
         let kit = ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"], patience: patience)
@@ -24,8 +41,11 @@ import Testing
     @Test func `a plugin whose reason nobody knows`() async {
         let faults = await faults("error")
         #expect(
-            faults["answers a request that lacks its keys with an error"]
-                == "renew: its error has the unknown reason `a-later-reason`")
+            faults["answers a request that lacks its keys with invalid-request"]
+                == "authorize: its error is `throttled`, not `invalid-request`")
+        #expect(
+            faults["answers a probe of no authority with an error"]
+                == "its error has the unknown reason `a-later-reason`")
     }
 
     @Test func `a plugin whose errors the host can't read`() async {
@@ -40,16 +60,50 @@ import Testing
         }
     }
 
-    @Test(arguments: [(true, false, "revoke"), (false, true, "register"), (false, false, nil)])
-    func `a manifest with an operation that the plugin doesn't do`(
-        _ revokes: Bool, _ registers: Bool, _ operation: String?
-    ) async {
+    @Test(arguments: PluginSupport.allCases)
+    func `a manifest with a word that the plugin doesn't do`(_ word: PluginSupport) async {
         var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["knows-nothing"])
-        if revokes { plugin.supports.insert(.revoke) }
-        if registers { plugin.supports.insert(.register) }
+        plugin.supports = [word]
         let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
-        let fault = trials.first { $0.name == "does the operations that its manifest names" }?.fault
-        #expect(fault == operation.map { "it answers \($0) with unsupported" })
+        let fault = trials.first { $0.name == "supports \(word.rawValue)" }?.fault
+        #expect(fault == "its manifest names it, but its error is `unsupported`")
+        plugin.authorities = []
+        guard ![.register, .revoke, .tokenExchange].contains(word) else { return }
+        let others = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        #expect(
+            others.first { $0.name == "supports \(word.rawValue)" }?.fault
+                == "no request asks for it, since the manifest has no [[authority]]")
+    }
+
+    @Test func `a manifest without words has no trial of one`() async {
+        let plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["knows-nothing"])
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        #expect(!trials.contains { $0.name.hasPrefix("supports") })
+    }
+
+    @Test func `what comes after the answer is named, with its line`() async {
+        for behaviour in ["twice", "twice-later"] {
+            let faults = await faults(behaviour)
+            #expect(
+                faults["answers a probe of no authority with an error"]
+                    == "it sent `result` (line 10) after its answer")
+        }
+    }
+
+    @Test func `a secluded plugin reaches nothing`() async throws {
+        guard let seclusion = await Seclusion() else {
+            try Test.cancel("this system gives users no networks of their own")
+        }
+        let (server, port) = try Self.server()
+        defer { close(server) }
+        for (seclusion, isReached) in [(seclusion, false), (nil, true)] {
+            let plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["connects", "\(port)"])
+            let trials = await ConformanceKit(
+                plugin, environment: ["PATH": "/usr/bin:/bin"], seclusion: seclusion
+            ).run()
+            let fault = trials.first { $0.name == "answers a probe of no authority with an error" }?.fault
+            #expect(fault == (isReached ? "it gave no error" : nil))
+        }
     }
 
     @Test func `a plugin that takes any source of assertions`() async {
@@ -151,7 +205,7 @@ import Testing
 
     @Test(arguments: [
         (
-            "insists", "takes no for an answer if the user refuses",
+            "insists", "ends cleanly if the user refuses",
             "it gave a result although `prompt` was replied to with cancelled"
         ),
         (
@@ -160,12 +214,20 @@ import Testing
         ),
         ("ignores-parameters", "supports query-parameters", "its page has no x_lanyard_check=1"),
         ("ignores-parameters", "supports prompt", "its page has no prompt=login"),
+        ("ignores-parameters", "supports claims", "its page has no \"auth_time\""),
+        ("ignores-parameters", "supports resources", "its page has no resource=https://api.example/x"),
+        ("ignores-parameters", "supports redirect-uri", "its page has no redirect_uri=http://127.0.0.1:8400"),
+        ("ignores-parameters", "supports also-consent", "its page has no https://api.example/.default"),
+        ("echoes-parameters", "supports claims", nil), ("echoes-parameters", "supports resources", nil),
+        ("echoes-parameters", "supports redirect-uri", nil), ("echoes-parameters", "supports also-consent", nil),
+        ("echoes-parameters", "supports client-secrets", "its page has the secret in its URL"),
     ])
-    func `a sign-in that isn't what was asked for`(_ behaviour: String, _ trial: String, _ fault: String) async {
+    func `a sign-in that isn't what was asked for`(_ behaviour: String, _ trial: String, _ fault: String?) async throws
+    {
         var plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
         plugin.flows = [.browser]
-        plugin.supports = [.prompt, .queryParameters]
+        plugin.supports = Set(PluginSupport.allCases)
         let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
-        #expect(trials.first { $0.name == trial }?.fault == fault)
+        #expect(try #require(trials.first { $0.name == trial }).fault == fault)
     }
 }

@@ -96,7 +96,7 @@ import Testing
             check: "its error is `not-supported`, not `unsupported`", signIn: nil),
         Mistake(
             "11 crashes", "message=code\")", "message=code\"); request[\"scope\"]",
-            check: "it ended without an answer after `prompt`",
+            check: "it ended without an answer after `prompt` (line 1)",
             signIn: "exit status 1"),
         Mistake(
             "12 no answer", "    write(\n        \"event=result\",",
@@ -106,10 +106,9 @@ import Testing
             manifest: "14 an interpreter that isn't installed", "#!/usr/bin/python3", "#!/none/python3",
             "its interpreter /none/python3 is not installed", in: "mini.py"),
         Mistake(
-            "15 a script without its first line", "#!/usr/bin/python3\n", "",
-            check: "a script needs a first line such as #!/usr/bin/env python3",
-            signIn: "could not be started: Exec format error"),
-        Mistake(manifest: "16 another name", "\"mini\"", "\"maxi\"", "differs from its folder's"),
+            manifest: "15 a script without its first line", "#!/usr/bin/python3\n", "",
+            "mini.py:1: is a script that doesn't name its interpreter", in: "mini.py"),
+        Mistake(manifest: "16 another name", "\"mini\"", "\"maxi\"", ":1: the name maxi differs from its folder's"),
         Mistake(manifest: "17 exec for executable", "executable", "exec", "`executable` is missing"),
         Mistake(
             unseen: "18 flow for flows", "\n\n[[", "\nflow = [\"browser\"]\n\n[[",
@@ -122,7 +121,7 @@ import Testing
         Mistake(manifest: "23 no version", "version = \"1\"\n", "", "`version` is missing"),
         Mistake(
             manifest: "24 the state machine for the protocol", "[\"v1\"]", "[\"lanyard-plugin-v1\"]",
-            "write protocols = [\"v1\"]", login: "the plugin speaks lanyard-plugin-v1, not v1"),
+            "write protocols = [\"v1\"]", login: ":4: the plugin speaks lanyard-plugin-v1, not v1"),
         Mistake(
             "25 a manifest that others can write", mode: 0o666, of: "plugin.toml",
             "could have been written by another user"),
@@ -171,7 +170,7 @@ import Testing
         Mistake(
             "38 goes on after its answer", "        \"realm=r\",\n    )",
             "        \"realm=r\",\n    )\n    write(\"event=progress\")",
-            signIn: "kept sending after its answer"),
+            signIn: "sent `progress` (line 13) after its answer"),
         Mistake(
             "39 an event without its name", "\"event=prompt\", ", "",
             check: "a broken message (line 1), with no `event`", signIn: "with no `event`"),
@@ -182,7 +181,7 @@ import Testing
             "41 Latin-1", "message=code", "message=c\\udcf6de",
             check: "text that is not UTF-8", signIn: "text that is not UTF-8"),
         Mistake("42 takes any state machine", "sys.exit(64)", "pass", check: "it exited with status 0", signIn: nil),
-        Mistake(manifest: "43 no such program", "mini.py", "maxi.py", "does not exist"),
+        Mistake(manifest: "43 no such program", "mini.py", "maxi.py", ":5: its executable maxi.py does not exist"),
         Mistake(
             unseen: "44 serves nothing", "[[authority]]\nhosts = [\"id.mini.example\"]\npath = \"/{realm}\"\n", "",
             check: "no request ever leads to it"),
@@ -191,7 +190,7 @@ import Testing
             unseen: "46 a misplaced key", "path = ", "flows = [\"browser\"]\npath = ", check: "unknown key `flows`"),
         Mistake(
             unseen: "47 an unknown flow", "\n\n[[", "\nflows = [\"web\"]\n\n[[",
-            check: "its manifest has the unknown flow web"),
+            check: "plugin.toml:6: `flows` holds \"web\", which this version of lanyard doesn't know"),
     ]
 
     /// What looks like a mistake, and is allowed.

@@ -44,9 +44,11 @@ struct Misbehaviour: CustomTestStringConvertible, Sendable {
         Misbehaviour(
             "token-with-space",
             "the fake plugin gave a result with an invalid `access_token`: it must be visible ASCII without blanks"),
-        Misbehaviour("twice", "the fake plugin kept sending after its answer"),
-        Misbehaviour("twice-later", "the fake plugin kept sending after its answer"),
-        Misbehaviour("another-environment", "the fake plugin answered for a different authority than requested"),
+        Misbehaviour("twice", "the fake plugin sent `result` (line 10) after its answer"),
+        Misbehaviour("twice-later", "the fake plugin sent `result` (line 10) after its answer"),
+        Misbehaviour(
+            "another-environment",
+            "the fake plugin answered for a different authority than requested: its `environment` is evil.example"),
         Misbehaviour("closes-stdout", "the fake plugin was killed by signal 15 before it answered"),
         Misbehaviour(
             "bad-url",
@@ -304,7 +306,11 @@ struct PluginRunnerTests {
         let error = await #expect(throws: PluginError.self) {
             try await host.authenticate(request, by: plugin, at: isMachine ? match : nil)
         }
-        #expect(error?.message == "the fake plugin answered for a different authority than requested")
+        let environment = isMachine ? "localhost" : "login.example"
+        #expect(
+            error?.message
+                == "the fake plugin answered for a different authority than requested: its `environment` is \(environment)"
+        )
     }
 
     @Test func `an exchange gives a credential, none of which a trace shows`() async throws {

@@ -106,9 +106,10 @@ struct RegistryTests {
             environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
         #expect(registry.plugins.isEmpty)
         #expect(
-            registry.problems.map(\.message.text) == [
-                "\(folder.path)/\(culprit) could have been written by another user"
+            registry.problems.map(\.description) == [
+                "\(folder.path)/\(culprit): could have been written by another user"
             ])
+        #expect(registry.problems.first?.command == ["chmod", "go-w", "\(folder.path)/\(culprit)"])
     }
 
     @Test(arguments: [
@@ -308,8 +309,8 @@ extension RegistryTests {
             let registry = PluginRegistry.discover(
                 environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
             #expect(
-                registry.problems.map(\.message.text) == [
-                    "\(folder.path)/plugins/x/prog could have been written by another user"
+                registry.problems.map(\.description) == [
+                    "\(folder.path)/plugins/x/prog: could have been written by another user"
                 ])
         }
     }

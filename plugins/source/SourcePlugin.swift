@@ -54,11 +54,12 @@ public struct SourcePlugin: AuthorityPlugin {
             }
         }
         let output = SourceOutput(try await SourceProgram(words: words, lookup: wanted).output(given: input))
-        guard let secret = output.value(at: wanted.row.secret ?? "line 1") else {
+        let places = wanted.row.secret.isEmpty ? ["line 1"] : wanted.row.secret
+        guard let secret = places.lazy.compactMap({ output.value(at: $0) }).first else {
             throw PluginError(
                 .unavailable, "\(words[0].displayable(limit: 100)) gave no password for \(wanted.entry)",
                 hint: wanted.unlocking
-                    ?? "look at its output: it must have one at `\((wanted.row.secret ?? "line 1").displayable())`")
+                    ?? "look at its output: it must have one at `\(places.joined(separator: "` or `").displayable())`")
         }
         var credential = PluginCredential(
             username: wanted.row.username.lazy.compactMap { output.value(at: $0) }.first.map { Secret($0) },

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import CommandKit
 import Files
+import Glibc
 import JSON
 import PluginConformance
 import PluginHost
@@ -42,7 +43,7 @@ struct PluginListCommand: Command {
             let facts = Table(plugin.facts(context).map { [$0, $1] }, atLeast: [7])
             for line in facts.wrapped(columns: columns, indent: 4) { context.console.print("    \(line)") }
         }
-        for plugin in registry.plugins { plugin.tellOvershadowed(in: context) }
+        for precedence in registry.precedences { context.console.note(Hint(precedence.text)) }
         for note in registry.plugins.flatMap(\.notes) {
             context.console.note("\(note.inFile)\(note.hint.map { " (\($0))" as Message } ?? "")")
         }
@@ -122,7 +123,7 @@ extension AuthorityPattern {
     }
 
     /// The pattern for users, with only its first hosts.
-    fileprivate var text: String {
+    var text: String {
         let named = hosts.filter { !$0.isSame(as: "*") }
         let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
         let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
@@ -171,7 +172,8 @@ struct PluginCheckCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let plugin = try context.plugin(plugin)
-        let trials = await ConformanceKit(plugin, environment: context.environment).run()
+        let seclusion = await Seclusion()
+        let trials = await ConformanceKit(plugin, environment: context.environment, seclusion: seclusion).run()
         let failures = trials.count { $0.fault != nil }
         if json {
             context.console.print(json: Self.json(plugin, trials))
@@ -185,7 +187,12 @@ struct PluginCheckCommand: Command {
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
         }
-        plugin.tellOvershadowed(in: context)
+        if seclusion == nil {
+            context.console.note(
+                "this system gives users no networks of their own, so only the requests kept \(plugin.name) off the network"
+            )
+        }
+        for precedence in context.registry.precedences(with: plugin) { context.console.note(Hint(precedence.text)) }
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -203,49 +210,37 @@ struct PluginCheckCommand: Command {
     }
 }
 
-extension PluginManifest {
-    /// Says which hosts this plugin takes from plugins that name them, too, or would if it were installed.
-    fileprivate func tellOvershadowed(in context: CommandContext) {
-        guard origin != nil else { return }
-        for host in authorities.flatMap(\.hosts).uniqued where !host.isSame(as: "*") {
-            let other = context.registry.plugins.first {
-                $0.name != name && $0.authorities.contains { $0.hosts.contains(host) }
-            }
-            guard let other else { continue }
-            context.console.note("\(name) answers for \(host) before \(other.name)")
-        }
-    }
-}
-
 extension CommandContext {
-    /// Returns a plugin by its name or its folder, and the registry that it is in.
+    /// Returns a plugin by its name or its folder.
     func plugin(_ plugin: String) throws(CommandError) -> PluginManifest {
-        let context = self
-        var environment = context.environment
+        var environment = environment
         var name = plugin
-        let isPath = plugin.hasBytes("/") || plugin == "."
+        let isPath = plugin.hasBytes("/") || plugin.hasPrefix(".")
         if isPath {
             guard let path = FileTrust.realPath(plugin) else {
                 throw CommandError("\(plugin) is not there", status: .usage)
             }
-            var parts = path.pieces(between: "/")
-            if parts.last == "plugin.toml" { parts.removeLast() }
-            name = parts.popLast().map(String.init) ?? ""
-            environment["LANYARD_PLUGIN_PATH"] = "/" + parts.joined(separator: "/")
+            let folder = path.hasSuffix("/plugin.toml") ? FileTrust.parent(of: path) : path
+            guard FolderOfPlugin.isThere(folder) else { throw CommandError("there is no plugin.toml in \(plugin)") }
+            name = folder.pieces(between: "/").last.map(String.init) ?? ""
+            environment["LANYARD_PLUGIN_PATH"] = FileTrust.parent(of: folder)
         }
-        let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
-        let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
-        if let problem = registry.problems.first(where: { $0.file.hasBytes(folder) }) {
-            throw CommandError(problem.inFile, hints: problem.hints)
-        }
-        guard let manifest = registry.plugins.first(where: { $0.name == name }) else {
-            let names = registry.plugins.map(\.name).joined(separator: ", ")
-            throw CommandError(
-                isPath
-                    ? "there is no plugin.toml in \(plugin)"
-                    : "no plugin \(name) is installed",
-                hints: ["installed: \(names)", "or name the folder of its plugin.toml"])
-        }
-        return manifest
+        let registry = PluginRegistry.discover(environment: environment, executable: executable)
+        if let manifest = registry.plugins.first(where: { $0.name == name }) { return manifest }
+        if let problem = registry.problems.first(where: { $0.plugin == name }) { throw CommandError(problem) }
+        let names = registry.plugins.map(\.name).joined(separator: ", ")
+        throw CommandError(
+            "no plugin \(name) is installed",
+            hints: FolderOfPlugin.isThere(name)
+                ? ["for the folder of that name here, write ./\(name)"]
+                : ["installed: \(names)", "or name the folder of its plugin.toml, with a slash: ./NAME"])
+    }
+}
+
+private enum FolderOfPlugin {
+    /// Whether a folder has a manifest, if only a link that leads nowhere, or one that nobody may look into.
+    static func isThere(_ folder: String) -> Bool {
+        let file = folder + "/plugin.toml"
+        return access(file, F_OK) == 0 || errno != ENOENT || FileStatus.linkTarget(of: file) != nil
     }
 }

@@ -36,7 +36,7 @@ struct PluginNewCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         guard PluginManifest.isName(name), name.utf8.first != UInt8(ascii: "-") else {
             throw CommandError(
-                "\(name) is no name of a plugin",
+                "\(name) isn't a valid plugin name",
                 hints: ["use 1 to 64 of a to z, 0 to 9 and -"], status: .usage)
         }
         let template = PluginTemplate(language)

@@ -51,47 +51,50 @@ struct PluginTemplate {
         """
     }
 
-    private static let python = """
+    private static let python = #"""
         #!/usr/bin/env python3
         import json, ssl, sys, urllib.error, urllib.parse, urllib.request
 
         def read():  # a block: lines of key=value, and a blank line
             block = {}
-            for line in iter(sys.stdin.readline, "\\n"):
+            for line in iter(sys.stdin.readline, "\n"):
                 if not line: sys.exit()  # lanyard went away
-                key, _, block[key] = line.rstrip("\\n").partition("=")
+                key, _, value = line.rstrip("\n").partition("=")  # key[] is a list, which an empty value clears
+                block[key] = value if not key.endswith("[]") else block.get(key, []) + [value] if value else []
             return block
 
-        def write(**keys): print(*(f"{key}={value}" for key, value in keys.items()), "", sep="\\n", flush=True)
-        def fail(code, message): write(event="error", code=code, message=message); sys.exit()
+        def write(*lines): print(*lines, "", sep="\n", flush=True)
+        def fail(code, message): write("event=error", f"code={code}", f"message={message}"); sys.exit()
 
         def tokens(**form):  # asks the issuer, and answers with what it says
-            trust = ssl.create_default_context()
-            if "ca_file[]" in request: trust.load_verify_locations(request["ca_file[]"])  # besides the system's
+            for key in request.keys() & {"ca_folder", "proxy_authentication", "tls_certificate", "oldest_tls"}:
+                fail("unsupported", f"quill knows no {key}")
+            url, form["scope"], trust = request["authority"] + "/tokens", " ".join(request.get("scope[]", [])), ssl.create_default_context()
             try:
-                url, body = request["authority"] + "/tokens", urllib.parse.urlencode(form).encode()
-                got = json.load(urllib.request.urlopen(url, body, timeout=30, context=trust))
+                for file in request.get("ca_file[]", []): trust.load_verify_locations(file)  # besides the system's
+                ways = [urllib.request.HTTPSHandler(context=trust)]
+                if proxy := request.get("proxy"): ways.append(urllib.request.ProxyHandler({"https": proxy} if proxy != "none" else {}))
+                got = json.load(urllib.request.build_opener(*ways).open(url, urllib.parse.urlencode(form).encode(), timeout=30))
             except urllib.error.HTTPError as error: fail("interaction-required", f"quill refuses (HTTP {error.code})")
             except (OSError, ValueError) as error: fail("unavailable", f"quill can't be reached: {error}")
-            write(event="result", access_token=got["token"], expires_in=got["seconds"], refresh_token=got["renewal"], realm="quill",
-                environment=urllib.parse.urlsplit(url).netloc, home_account_id=got["user"], username=got["user"])
+            write("event=result", f"access_token={got['token']}", f"expires_in={got['seconds']}", f"refresh_token={got['renewal']}",
+                f"environment={urllib.parse.urlsplit(url).netloc}", "realm=quill", f"home_account_id={got['user']}", f"username={got['user']}")
 
         if sys.argv[-1] != "lanyard-plugin-v1": sys.exit(64)
         request = read()
         match request.get("operation"):
-            case "describe": write(event="result", name="quill", version="1", **{"protocol[]": "v1"})
+            case "describe": write("event=result", "name=quill", "version=1", "protocol[]=v1")
             case "authorize" | "renew" | "sign-out" if "authority" not in request: fail("invalid-request", "no authority")
             case "authorize":
-                write(event="prompt", kind="secret", message="code that your fob shows")
-                reply = read()
-                tokens(code=reply["value"]) if reply["status"] == "answer" else fail("cancelled", "no code was given")
+                write("event=prompt", "kind=secret", "message=code that your fob shows")
+                tokens(code=reply["value"]) if (reply := read())["status"] == "answer" else fail("cancelled", "no code was given")
             case "renew": tokens(renewal=request.get("refresh_token", ""))
-            case "sign-out": write(event="result")
+            case "sign-out": write("event=result")
             case _: fail("unsupported", "quill doesn't know this operation")
 
-        """
+        """#
 
-    private static let shell = """
+    private static let shell = #"""
         #!/bin/sh
         [ "$1" = lanyard-plugin-v1 ] || exit 64
 
@@ -102,7 +105,10 @@ struct PluginTemplate {
                 operation=*) operation=${line#*=} ;;
                 authority=*) authority=${line#*=} ;;
                 refresh_token=*) renewal=${line#*=} ;;
-                'ca_file[]='*) trust=${line#*=} ;;
+                'scope[]='*) scopes=$scopes${scopes:+ }${line#*=} ;;
+                'ca_file[]='*) [ -z "$trust" ] || strange='second ca_file[]'; trust=${line#*=} ;;
+                proxy=*) proxy=${line#*=} ;;
+                ca_folder=* | proxy_authentication=* | tls_certificate=* | oldest_tls=*) strange=${line%%=*} ;;
                 status=*) status=${line#*=} ;;
                 value=*) value=${line#*=} ;;
                 '') return ;;
@@ -110,19 +116,33 @@ struct PluginTemplate {
             done
             exit # lanyard went away
         }
-        fail() { printf 'event=error\\ncode=%s\\nmessage=%s\\n\\n' "$1" "$2"; exit; }
+        fail() { printf 'event=error\ncode=%s\nmessage=%s\n\n' "$1" "$2"; exit; }
 
-        # tokens KEY VALUE: asks the issuer, and answers with what it says; printf is no program, so the value is nobody's argument
+        # option NAME TEXT: a line of curl's configuration; printf is no program, so the text is nobody's argument
+        option() { printf '%s = "%s"\n' "$1" "$(printf '%s' "$2" | sed 's/[\\"]/\\&/g')"; }
+
+        # tokens KEY VALUE: asks the issuer, and answers with what it says
         tokens() {
-            answer=$(printf '%s' "$2" | curl --silent --fail --max-time 30 ${trust:+--cacert "$trust"} --data-urlencode "$1@-" "$authority/tokens")
+            [ -z "$strange" ] || fail unsupported "quill knows no $strange"
+            answer=$({
+                option url "$authority/tokens"
+                option data-urlencode "$1=$2"
+                option data-urlencode "scope=$scopes"
+                [ -z "$trust" ] || option cacert "$trust"
+                case $proxy in
+                '') ;;
+                none) option noproxy '*' ;;
+                *) option proxy "$proxy" ;;
+                esac
+            } | curl --silent --fail --max-time 30 --config -)
             case $? in
             0) ;;
             22) fail interaction-required "quill refuses" ;;
             *) fail unavailable "quill can't be reached" ;;
             esac
-            member() { printf '%s' "$answer" | sed -n "s/.*\\"$1\\" *: *\\"\\{0,1\\}\\([^\\",}]*\\).*/\\1/p"; }
+            member() { printf '%s' "$answer" | sed -n "s/.*\"$1\" *: *\"\{0,1\}\([^\",}]*\).*/\1/p"; }
             host=${authority#https://}
-            printf 'event=result\\naccess_token=%s\\nexpires_in=%s\\nrefresh_token=%s\\nenvironment=%s\\nrealm=quill\\nhome_account_id=%s\\nusername=%s\\n\\n' \\
+            printf 'event=result\naccess_token=%s\nexpires_in=%s\nrefresh_token=%s\nenvironment=%s\nrealm=quill\nhome_account_id=%s\nusername=%s\n\n' \
                 "$(member token)" "$(member seconds)" "$(member renewal)" "${host%%/*}" "$(member user)" "$(member user)"
         }
 
@@ -131,30 +151,31 @@ struct PluginTemplate {
         authorize | renew | sign-out) [ "$authority" ] || fail invalid-request "no authority" ;;
         esac
         case $operation in
-        describe) printf 'event=result\\nname=quill\\nversion=1\\nprotocol[]=v1\\n\\n' ;;
+        describe) printf 'event=result\nname=quill\nversion=1\nprotocol[]=v1\n\n' ;;
         authorize)
-            printf 'event=prompt\\nkind=secret\\nmessage=code that your fob shows\\n\\n'
+            printf 'event=prompt\nkind=secret\nmessage=code that your fob shows\n\n'
             read_block
             [ "$status" = answer ] || fail cancelled "no code was given"
             tokens code "$value"
             ;;
         renew) tokens renewal "$renewal" ;;
-        sign-out) printf 'event=result\\n\\n' ;;
+        sign-out) printf 'event=result\n\n' ;;
         *) fail unsupported "quill doesn't know this operation" ;;
         esac
 
-        """
+        """#
 
     private static let swift = #"""
         import Foundation
 
-        /// Reads a block: lines of key=value, and a blank line.
-        func read() -> [String: String] {
-            var block: [String: String] = [:]
+        /// Reads a block: lines of key=value, and a blank line; a key that ends in [] has several values.
+        func read() -> [String: [String]] {
+            var block: [String: [String]] = [:]
             while let line = readLine() {
                 if line.isEmpty { return block }
                 let parts = line.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                block[String(parts[0])] = parts.count == 2 ? String(parts[1]) : ""
+                let key = String(parts[0])
+                block[key] = (key.hasSuffix("[]") ? block[key] ?? [] : []) + [parts.count == 2 ? String(parts[1]) : ""]
             }
             exit(0)  // lanyard went away
         }
@@ -173,16 +194,29 @@ struct PluginTemplate {
             let seconds: Int
         }
 
-        /// Asks the issuer, and answers with what it says. curl reads the secret from its standard input, so it is nobody's argument.
+        /// A line of curl's configuration.
+        func option(_ name: String, _ text: String) -> String {
+            let escaped = text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+            return "\(name) = \"\(escaped)\"\n"
+        }
+
+        /// Asks the issuer, and answers with what it says. curl reads the secrets from its standard input, so they are nobody's argument.
         func tokens(_ key: String, _ value: String) throws {
-            let curl = Process(), input = Pipe(), output = Pipe(), authority = request["authority"] ?? ""
+            for key in ["ca_folder", "proxy_authentication", "tls_certificate", "oldest_tls"] where request[key] != nil {
+                fail("unsupported", "quill knows no \(key)")
+            }
+            let trust = request["ca_file[]"] ?? [], authority = request["authority"]?.last ?? ""
+            if trust.count > 1 { fail("unsupported", "quill knows no second ca_file[]") }
+            var options = option("url", authority + "/tokens") + option("data-urlencode", key + "=" + value)
+            options += option("data-urlencode", "scope=" + (request["scope[]"] ?? []).joined(separator: " "))
+            options += trust.map { option("cacert", $0) }.joined()
+            if let proxy = request["proxy"]?.last { options += proxy == "none" ? option("noproxy", "*") : option("proxy", proxy) }
+            let curl = Process(), input = Pipe(), output = Pipe()
             curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-            curl.arguments =
-                ["--silent", "--fail", "--max-time", "30", "--data-urlencode", key + "@-", authority + "/tokens"]
-                + (request["ca_file[]"].map { ["--cacert", $0] } ?? [])
+            curl.arguments = ["--silent", "--fail", "--max-time", "30", "--config", "-"]
             (curl.standardInput, curl.standardOutput) = (input, output)
             try curl.run()
-            try input.fileHandleForWriting.write(contentsOf: Data(value.utf8))
+            try input.fileHandleForWriting.write(contentsOf: Data(options.utf8))
             try input.fileHandleForWriting.close()
             let got = output.fileHandleForReading.readDataToEndOfFile()
             curl.waitUntilExit()
@@ -197,7 +231,7 @@ struct PluginTemplate {
 
         guard CommandLine.arguments.last == "lanyard-plugin-v1" else { exit(64) }
         let request = read()
-        switch request["operation"] {
+        switch request["operation"]?.last {
         case "describe": write(["event": "result", "name": "quill", "version": "1", "protocol[]": "v1"])
         case "authorize" where request["authority"] == nil, "renew" where request["authority"] == nil,
             "sign-out" where request["authority"] == nil:
@@ -205,9 +239,9 @@ struct PluginTemplate {
         case "authorize":
             write(["event": "prompt", "kind": "secret", "message": "code that your fob shows"])
             let reply = read()
-            guard reply["status"] == "answer", let code = reply["value"] else { fail("cancelled", "no code was given") }
+            guard reply["status"] == ["answer"], let code = reply["value"]?.last else { fail("cancelled", "no code was given") }
             try tokens("code", code)
-        case "renew": try tokens("renewal", request["refresh_token"] ?? "")
+        case "renew": try tokens("renewal", request["refresh_token"]?.last ?? "")
         case "sign-out": write(["event": "result"])
         default: fail("unsupported", "quill doesn't know this operation")
         }

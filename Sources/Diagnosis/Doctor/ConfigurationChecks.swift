@@ -176,6 +176,11 @@ extension Examination {
             + registry.plugins.flatMap(\.notes).map { problem in
                 .warn("plugin", problem.inFile, problem.hints.first ?? "see lanyard-plugin(7)")
             }
+            + registry.precedences.map { precedence in
+                .warn(
+                    "plugin", precedence.text,
+                    "if that isn't meant, change or remove \(context.short(precedence.plugin.folder))")
+            }
     }
 
     /// Checks that what proves the configured identities exists: a finding for each identity, and for a default

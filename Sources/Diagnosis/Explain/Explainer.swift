@@ -98,6 +98,7 @@ final class Explainer {
         explanation.namedBy = namer(of: wanted)
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
+        explanation.passedOverPlugins = decision.match.map { session.registry.passedOver(for: $0).map(\.name) } ?? []
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = remembered != nil
         explanation.lacksSecret = Self.lacksSecret(decision)

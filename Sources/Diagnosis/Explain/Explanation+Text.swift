@@ -16,7 +16,7 @@ extension Explanation {
     /// Of the rules that don't apply, it shows those that nearly do, or all of them.
     package func lines(columns: Int?, all: Bool = false) -> [String] {
         var lines = [url] + table(facts, columns)
-        let subject = tool.map { "for \($0.name.text), lanyard" } ?? "get"
+        let subject = tool.map { "for \($0.name.text), lanyard" } ?? "lanyard"
         lines.append("\(subject) would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
         if let tool {
             let verb = next.step == .tryRenewal ? "may get" : "gets"
@@ -73,7 +73,8 @@ extension Explanation {
         var facts = isMachine ? [] : [("authority", [wanted.authority])]
         if let plugin = decision?.match?.plugin {
             let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }
-            facts.append(("plugin", [text ?? "\(plugin.name) \(plugin.version)"]))
+            let others = passedOverPlugins.isEmpty ? "" : ", before \(passedOverPlugins.joined(separator: ", "))"
+            facts.append(("plugin", [(text ?? "\(plugin.name) \(plugin.version)") + others]))
         }
         if let identity = wanted.identity { facts += self.facts(of: identity) }
         if !isMachine { facts.append(("client ID", [client(wanted)])) }

@@ -78,7 +78,7 @@ struct Explanation: Sendable {
         }
 
         let step: Step
-        /// The step for people, after "get would".
+        /// The step for people, after "lanyard would".
         let text: String
         var hints: [Hint] = []
         var status: ExitStatus = .done
@@ -95,6 +95,8 @@ struct Explanation: Sendable {
     /// What named the account or the identity; meaningless if neither is named.
     var namedBy = ""
     var decision: Decision?
+    /// The other plugins that name the authority's host, and aren't asked.
+    var passedOverPlugins: [String] = []
     /// Whether `get` would answer with a remembered credential.
     var isRemembered = false
     /// Whether the client has no stored secret, which would allow more ways to sign in.
@@ -187,7 +189,10 @@ struct Explanation: Sendable {
         members["broker"] =
             decision.broker.map { ["name": .string($0.name), "isFirst": .bool(decision.asksBrokerFirst)] } ?? .null
         if let plugin = decision.match?.plugin {
-            members["plugin"] = ["name": .string(plugin.name), "version": .string(plugin.version)]
+            members["plugin"] = [
+                "name": .string(plugin.name), "version": .string(plugin.version),
+                "before": JSONValue(strings: passedOverPlugins),
+            ]
         }
         if let account = decision.account {
             members["account"] = [
@@ -201,7 +206,7 @@ struct Explanation: Sendable {
 
 extension Explanation.Next {
     /// Creates the step for a failure, with text before and after its message.
-    init(_ failure: CommandError, _ before: String = "fail: ", after: String = "") {
+    init(_ failure: CommandError, _ before: String = "give no answer: ", after: String = "") {
         self.init(
             step: .fail, text: before + failure.message.text + after, hints: failure.hints, status: failure.status,
             failure: failure)

@@ -236,7 +236,7 @@ struct PluginConversation {
             .unavailable, "the \(plugin) plugin did not answer within \(limit.words)\(silence.map { ", \($0)" } ?? "")",
             hint: state.output.isEmpty || state.output.rest == nil
                 ? "check the network, or run with LANYARD_TRACE=plugin; a plugin must flush what it writes"
-                : "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
+                : PluginError.traceHint)
     }
 }
 
@@ -346,19 +346,22 @@ struct ConversationState {
         events += 1
         switch end {
         case nil: break
-        case .result?: return [fail("kept sending after its answer")]
+        case .result?:
+            let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "a message"
+            return [fail("sent \(event) (line \(line)) after its answer")]
         case .failed?: return []
         }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
+        let reader = WireReader(block)
         do throws(ProtocolError) {
-            let reader = WireReader(block)
             let message = try PluginMessage(reader)
             unknown = nil
             let (steps, notes) = (step(for: message, block), message.isAnswer ? [] : reader.misspelt)
             return notes.map(Step.note) + steps
         } catch {
             let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
-            return [fail("sent a broken \(event) (line \(line)), with \(error.text)")]
+            let near = reader.misspelt.first.map { "; \($0)" } ?? ""
+            return [fail("sent a broken \(event) (line \(line)), with \(error.text)\(near)")]
         }
     }
 

@@ -96,7 +96,9 @@ package struct PluginOutput {
             return
                 "its `\(shown)` has the unknown kind `\((block["kind"] ?? "").displayable(limit: 64))`; kinds are \(kinds)"
         }
-        let near = PluginEvent.names.nearest(to: name.lowercased()).map { "; did it mean `\($0)`?" } ?? ""
+        let near =
+            PluginEvent.names.nearest(to: name.lowercased()).map { "; did it mean `\($0)`?" }
+            ?? "; events are \(PluginEvent.names.joined(separator: ", "))"
         return "its event `\(shown)` is unknown\(near)"
     }
 }

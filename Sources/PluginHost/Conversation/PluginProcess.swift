@@ -102,9 +102,7 @@ struct PluginProcess {
         let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
         return PluginError(
             .internal, "the \(plugin.name) plugin could not be started\(reason)",
-            hint: reason.hasBytes("Exec format")
-                ? "a script needs a first line such as #!/usr/bin/env python3: \(plugin.executable.displayable())"
-                : "check \(plugin.executable.displayable())")
+            hint: "check \(plugin.executable.displayable())")
     }
 
     private func silentEnd(_ status: TerminationStatus) -> PluginError {

@@ -210,7 +210,9 @@ public struct PluginRunner: Sendable {
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
-                throw .broken(plugin.name, "answered for a different authority than requested")
+                throw .broken(
+                    plugin.name,
+                    "answered for a different authority than requested: its `environment` is \(result.environment)")
             }
             // Otherwise the account would be nobody's there, and the user would have to sign in again and again.
             if let match, match.isSeparate {
@@ -358,8 +360,11 @@ extension PluginError {
     static func broken(_ plugin: String, _ what: String) -> PluginError {
         PluginError(
             .internal, "the \(plugin.displayable(limit: 64)) plugin \(what)",
-            hint: "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
+            hint: traceHint)
     }
+
+    /// The hint of errors about plugins that broke the protocol.
+    public static let traceHint = "LANYARD_TRACE=plugin shows the conversation, for the plugin's author"
 }
 
 extension PluginRequest {

@@ -252,8 +252,9 @@ extension SettingsTable {
     /// Returns a text of this form; nil if the key is missing.
     func text(_ key: String, _ form: WireForm) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
-        guard form.accepts(text), !text.isEmpty else {
-            throw error(key, "`\(key)` is \"\(text)\", which can't be used")
+        guard !text.isEmpty else { throw error(key, "`\(key)` is empty") }
+        guard form.accepts(text) else {
+            throw error(key, "`\(key)` is \"\(text)\", which can't be used", hint: Self.rule(of: key))
         }
         return text
     }
@@ -270,9 +271,23 @@ extension SettingsTable {
         if let wrong = texts.firstIndex(where: { !form.accepts($0) }) {
             throw error(
                 key, element: wrong, "`\(key)` holds \"\(texts[wrong])\", which can't be used",
-                hint: texts[wrong].hasBytes("://") ? "write a host, without https:// and path" : nil)
+                hint: Self.rule(of: key))
         }
         return texts
+    }
+
+    /// What the values of a key that authors get wrong must be.
+    private static func rule(of key: String) -> Message? {
+        switch key {
+        case "hosts", "git-hosts", "other-hosts":
+            "write a host such as id.example.com or *.example.com, without https://, a path or :443"
+        case "name", "kind", "kinds", "options", "parameters", "clients", "broker-of":
+            "use 1 to 64 of a to z, 0 to 9 and -"
+        case "path": "write segments after slashes, without blanks: /{realm}"
+        case "scopes", "other-scopes", "repository-scopes": "write one scope in each text, without blanks"
+        case "redirect-uri": "write an https URL, or one of http on localhost or 127.0.0.1"
+        default: nil
+        }
     }
 
     /// Returns texts of this form, at least one.
@@ -318,7 +333,7 @@ extension WireForm {
     static let hostPattern = WireForm(limit: 261) { pattern in
         var name = pattern.lowercased()[...]
         while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
-        return HostName.isCanonical(String(name))
+        return HostName.isCanonical(String(name)) && !name.hasSuffix(":443")
     }
     /// A host with `*` for any labels except the last two, such as `sts.*.amazonaws.com`.
     static let exchangeHost = WireForm(limit: 261) { pattern in

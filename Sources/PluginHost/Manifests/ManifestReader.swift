@@ -35,8 +35,8 @@ struct ManifestReader {
         "client": ["name", "id", "description", "kinds", "redirect-uri", "flows"],
     ]
 
-    private let file: String
-    private let text: String
+    let file: String
+    let text: String
 
     /// - Parameters:
     ///   - text: The manifest.
@@ -61,58 +61,8 @@ struct ManifestReader {
         }
     }
 
-    /// Returns what a manifest that can't be used still claims for its plugin, as far as that can be read; nil if it isn't
-    /// even TOML.
-    ///
-    /// Whatever is wrong in a row, its hosts are the plugin's: it is better to claim too much than to leave an authority,
-    /// and its tokens, to another plugin.
-    func claims(of name: String) -> PluginManifest? {
-        guard let table = try? SettingsTable(file: file, text: text) else { return nil }
-        var manifest = PluginManifest(name: name)
-        manifest.kind = try? table.text("kind", .pluginName)
-        manifest.identities = ((try? table.strings("identities")) ?? []).map(PluginIdentity.Kind.init(rawValue:))
-        manifest.authorities = rows("authority", of: table).compactMap(claimed)
-        manifest.issuers = rows("issuer", of: table).compactMap { row in
-            guard let kind = try? row.requiredText("kind", .pluginName) else { return nil }
-            var issuer = PluginIssuer(kind: kind, hosts: hosts(of: row).filter { !$0.isSame(as: "*") })
-            issuer.scopes = try? row.strings("scopes")
-            return issuer
-        }
-        manifest.sources = rows("source", of: table).compactMap { row in
-            (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, row: .init()) }
-        }
-        manifest.exchanges = rows("exchange", of: table).compactMap { row in
-            guard let name = try? row.requiredText("name", .pluginName) else { return nil }
-            return PluginExchange(
-                name: name, hosts: ((try? row.strings("hosts")) ?? []).map { $0.lowercased() }, scopes: [])
-        }
-        return manifest
-    }
-
-    private func rows(_ key: String, of table: SettingsTable) -> ArraySlice<SettingsTable> {
-        ((try? table.tables(key)) ?? (try? table.table(key)).map { [$0] } ?? []).prefix(256)
-    }
-
-    /// Returns the hosts in a row; those that are written as a URL, too, and one that isn't in a list.
-    private func hosts(of row: SettingsTable) -> [String] {
-        let texts = (try? row.strings("hosts")) ?? (try? row.string("hosts")).map { [$0] } ?? []
-        return texts.prefix(256).map { text in
-            let host = StrictURL(pattern: text).map { $0.host.text } ?? text
-            return host.lowercased()
-        }.filter(WireForm.anyHostPattern.accepts)
-    }
-
-    /// Returns the authorities that a row claims; nil if it names no host.
-    private func claimed(_ row: SettingsTable) -> AuthorityPattern? {
-        // A broker's are another plugin's.
-        guard (try? row.string("broker-of")) == nil else { return nil }
-        if let pattern = try? authority(row) { return pattern }
-        let hosts = hosts(of: row)
-        if let path = try? segments(row) { return hosts.isEmpty ? nil : AuthorityPattern(hosts: hosts, path: path) }
-        // Without a path, `*` would be everything.
-        let named = hosts.filter { !$0.isSame(as: "*") }
-        return named.isEmpty ? nil : AuthorityPattern(hosts: named, path: [.rest])
-    }
+    /// Returns the line that sets a key outside all tables; nil if none does.
+    func line(of key: String) -> Int? { (try? SettingsTable(file: file, text: text))?.line(of: key) }
 
     private func read(
         _ table: SettingsTable, noting unknown: [SettingsError]
@@ -147,13 +97,10 @@ struct ManifestReader {
     }
 
     private func supports(_ table: SettingsTable) throws(SettingsError) -> [PluginSupport] {
-        try table.list("supports", .pluginName).map { name throws(SettingsError) in
+        try table.list("supports", .pluginName).enumerated().map { index, name throws(SettingsError) in
             guard let word = PluginSupport(rawValue: name) else {
                 let words = PluginSupport.allCases.map(\.rawValue)
-                throw table.error(
-                    "supports", "`supports` holds \(name), which this lanyard doesn't know",
-                    hint: words.nearest(to: name).map { "did you mean \"\($0)\"?" }
-                        ?? "the words are \(words.joined(separator: ", "))")
+                throw table.unknown(name, at: index, in: "supports", besides: words)
             }
             return word
         }
@@ -205,6 +152,23 @@ struct ManifestReader {
             try row.identityPattern()
         }
         manifest.notes += rows.notes
+        manifest.notes += try strangeWords(table)
+    }
+
+    /// Notes about flows and kinds of identity that lanyard doesn't know, and so never asks for.
+    private func strangeWords(_ table: SettingsTable) throws(SettingsError) -> [SettingsError] {
+        let flows = [PluginRequest.Flow.browser, .deviceCode, .paste, .broker].map(\.rawValue)
+        let kinds = [PluginIdentity.Kind.client, .managed].map(\.rawValue)
+        var lists = [(table, "flows", flows), (table, "identities", kinds)]
+        lists += try (table.tables("client") + table.tables("issuer")).map { ($0, "flows", flows) }
+        var notes: [SettingsError] = []
+        for (table, key, known) in lists {
+            for (index, word) in (try table.strings(key) ?? []).enumerated()
+            where !known.contains(word.removing(suffix: Self.secretMark) ?? word) {
+                notes.append(table.unknown(word, at: index, in: key, besides: known))
+            }
+        }
+        return notes
     }
 
     /// Returns the authorities that a row names, and the kind of the plugin that they are a broker's of; nil if they are its
@@ -215,7 +179,7 @@ struct ManifestReader {
         (try table.text("broker-of", .pluginName), try authority(table))
     }
 
-    private func authority(_ table: SettingsTable) throws(SettingsError) -> AuthorityPattern {
+    func authority(_ table: SettingsTable) throws(SettingsError) -> AuthorityPattern {
         var pattern = AuthorityPattern(
             hosts: try table.requiredList("hosts", .anyHostPattern).map { $0.lowercased() },
             path: try segments(table))
@@ -301,7 +265,7 @@ struct ManifestReader {
     private func source(_ table: SettingsTable) throws(SettingsError) -> PluginSource {
         var row = PluginSourceRow()
         row.program = try table.list("program", .text(4096))
-        row.secret = try table.text("secret", .text(256))
+        row.secret = try table.list("secret", .text(256))
         row.username = try table.list("username", .text(256))
         row.asks = try table.text("asks", .text(256))
         row.unlock = try table.text("unlock", .text(1024))
@@ -322,7 +286,7 @@ struct ManifestReader {
     /// What a flow's name ends with if the client needs its secret in it.
     private static let secretMark = "+secret"
 
-    private func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
+    func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
         let path = try table.requiredText("path", .token(512))
         let segments = path.pieces(between: "/", omittingEmpty: false).dropFirst().map(segment)
         guard path.hasPrefix("/"), !segments.isEmpty, segments.count <= AuthorityURL.mostSegments,
@@ -375,6 +339,14 @@ private struct ManifestRows {
 }
 
 extension SettingsTable {
+    /// The error for a word in a list that nobody knows.
+    fileprivate func unknown(_ word: String, at index: Int, in key: String, besides known: [String]) -> SettingsError {
+        error(
+            key, element: index, "`\(key)` holds \"\(word)\", which this version of lanyard doesn't know",
+            hint: known.nearest(to: word).map { "did you mean \"\($0)\"?" }
+                ?? "the words are \(known.joined(separator: ", "))")
+    }
+
     fileprivate func flows(_ key: String) throws(SettingsError) -> [PluginRequest.Flow] {
         try list(key, .token(64)).map(PluginRequest.Flow.init(rawValue:))
     }

@@ -43,22 +43,25 @@ struct PluginFolder {
         var manifest = declared
         guard manifest.name == name else {
             throw SettingsError(
-                file: file,
+                file: file, line: reader.line(of: "name"),
                 message: "the name \(manifest.name) differs from its folder's, \(name)",
                 hint: "rename the folder or the plugin")
         }
         guard manifest.protocols.contains(PluginProtocol.version) else {
             throw SettingsError(
-                file: file,
+                file: file, line: reader.line(of: "protocols"),
                 message:
                     "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginProtocol.version)",
-                hint: manifest.protocols.contains(PluginProtocol.stateMachine)
+                hint: manifest.protocols.contains {
+                    ["v1", "1", PluginProtocol.stateMachine].contains($0.lowercased())
+                }
                     ? "write protocols = [\"\(PluginProtocol.version)\"]"
                     : "install a version of the plugin, or of lanyard, that fits the other")
         }
         manifest.folder = FileTrust.parent(of: manifestFile)
         manifest.executable = try program(
-            executable, places.candidates(for: executable, in: manifest.folder), &trust)
+            executable, at: reader.line(of: "executable"), places.candidates(for: executable, in: manifest.folder),
+            &trust)
         // lanyard's own program, which most plugins share, is no script.
         guard !places.ships(manifest.executable, in: folder) else { return manifest }
         try requireInterpreter(of: manifest.executable, places)
@@ -77,11 +80,19 @@ struct PluginFolder {
         throw SettingsError(file: link, message: "is a link to a file that does not exist")
     }
 
-    /// Refuses a script without an interpreter, which the kernel reports as a missing script (execve(2)).
+    /// Refuses a script without an interpreter, which the kernel reports as a missing script (execve(2)), or runs as no
+    /// program at all.
     private func requireInterpreter(of program: String, _ places: PluginFolders) throws(SettingsError) {
-        guard let file = try? OpenFile(program),
-            let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256), start.starts(with: "#!".utf8)
+        guard let file = try? OpenFile(program), let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256)
         else { return }
+        guard start.starts(with: "#!".utf8) else {
+            // A program for the machine has other bytes, too.
+            let isText = start.allSatisfy { $0 >= 0x20 && $0 != 0x7F || "\t\n\r".utf8.contains($0) }
+            guard isText, !start.isEmpty else { return }
+            throw SettingsError(
+                file: program, line: 1, message: "is a script that doesn't name its interpreter",
+                hint: "begin it with a line such as #!/usr/bin/env python3")
+        }
         let line = String(decoding: start.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         guard line.utf8.last != 0x0D else {
             throw SettingsError(
@@ -101,7 +112,7 @@ struct PluginFolder {
     }
 
     private func program(
-        _ executable: String, _ candidates: [String], _ trust: inout FileTrust
+        _ executable: String, at line: Int?, _ candidates: [String], _ trust: inout FileTrust
     ) throws(SettingsError) -> String {
         var plain: String?
         for candidate in candidates {
@@ -113,13 +124,13 @@ struct PluginFolder {
             let status = FileStatus(of: plain)
             let isMarked = status?.grants(S_IXUSR | S_IXGRP | S_IXOTH) == true
             throw SettingsError(
-                file: file,
+                file: file, line: line,
                 message: "its executable \(plain) is not executable"
                     + (isMarked ? " for you, or where it is stored" : ""),
                 hint: "make it executable", command: isMarked ? [] : ["chmod", "+x", plain])
         }
         throw SettingsError(
-            file: file, message: "its executable \(executable) does not exist",
+            file: file, line: line, message: "its executable \(executable) does not exist",
             hint: candidates.isEmpty
                 ? "name a program, a path below the plugin's folder, or an absolute path"
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
@@ -138,9 +149,12 @@ struct PluginFolder {
         case .trusted(let resolved): return resolved
         case .missing: return nil
         case .writable(let culprit):
+            let isOwn = FileStatus(of: culprit)?.isOwn == true
             throw SettingsError(
-                file: path, message: "\(culprit) could have been written by another user",
-                hint: "make it yours or root's, and let no one else write to it")
+                file: culprit, message: "could have been written by another user",
+                hint: isOwn
+                    ? "let no one else write to it" : "make it yours or root's, and let no one else write to it",
+                command: isOwn ? ["chmod", "go-w", culprit] : [])
         }
     }
 
