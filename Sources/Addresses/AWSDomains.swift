@@ -20,8 +20,8 @@ public struct AWSDomains: Sendable {
         self = Self.all.first { name.utf8.starts(with: $0.regions.utf8) }?.1 ?? Self.all[Self.all.count - 1].1
     }
 
-    /// Whether a host is in the usual domain of any region.
+    /// Whether a host is in a domain of any region's.
     public static func contain(_ host: String) -> Bool {
-        all.contains { host.utf8.reversed().starts(with: ".\($0.1.usual)".utf8.reversed()) }
+        all.flatMap { [$0.1.usual, $0.1.dualStack] }.contains { host.hasSuffix(".\($0)") }
     }
 }

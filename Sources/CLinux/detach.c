@@ -7,6 +7,10 @@
 #include <spawn.h>
 #include <unistd.h>
 
+int lanyard_spawn_in_root(void *actions) {
+    return posix_spawn_file_actions_addchdir_np(actions, "/");
+}
+
 // The bytes that a pipe holds without a reader, on every Linux (pipe(7)).
 enum { pipe_capacity = 65536, longest_input = 1 << 20 };
 
@@ -36,7 +40,7 @@ static int spawn(
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, output < 0 ? STDERR_FILENO : output, STDOUT_FILENO);
     // A program that waits for the end of a pipe must not wait for this process.
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) error = lanyard_spawn_in_root(&actions);
     if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(&attributes, &all);
     short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;

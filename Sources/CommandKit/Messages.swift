@@ -133,6 +133,10 @@ extension CommandError {
                 hints: [
                     "a token is sent only to hosts that a [[rule]] or a plugin maps to its resource; see lanyard-config(5)"
                 ])
+        case .hasSource(let source, let host):
+            self.init(
+                "the rule for \(host) looks the credential up in \(PluginRegistry.parts(ofSource: source).name), so nothing else can be asked for",
+                hints: ["leave out the options that describe a token"])
         case .noClientID(let authority):
             self.init(
                 "no client ID is configured for \(authority)",
@@ -141,7 +145,15 @@ extension CommandError {
             self.init("\(url): \(Self.unencrypted(scheme))", hints: [.overHTTPS(url)])
         case .noTenants(let authority):
             self.init("\(authority) is not an authority with tenants")
-        case .noScopes(let authority):
+        case .noScopes(let authority, let kind):
+            let kinds = Set(context.registry.plugins.flatMap(\.kinds)).sorted()
+            if let kind, !kinds.contains(kind) {
+                let near = kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
+                self.init(
+                    "no plugin has the kind \(kind), which the rule names",
+                    hints: [near ?? Hint("the kinds are \(kinds.joined(separator: ", "))")])
+                return
+            }
             guard let match = context.registry.match(authority: authority, isConfigured: true) else {
                 self.init(
                     unknownAuthority: authority, in: PluginRegistry(plugins: []),
@@ -165,6 +177,22 @@ extension CommandError {
                 hints: [
                     known.nearest(to: name).map { Hint("did you mean \($0)?") }
                         ?? Hint(known.isEmpty ? "it has none" : "it has \(known.joined(separator: ", "))")
+                ])
+        case .onlyForExchanges(let plugin, let host, let exchanges):
+            let names = exchanges.joined(separator: ", ")
+            guard let host else {
+                self.init(
+                    "tokens of the plugin \(plugin) are only for exchanges",
+                    hints: [Hint("name a URL that a rule exchanges them for")])
+                return
+            }
+            self.init(
+                "tokens of the plugin \(plugin) are only for exchanges, and there is none for \(host)",
+                hints: [
+                    Hint(
+                        "if that is another name of a service, write into the rule which of these it needs: \(names)",
+                        write: "exchange = \"\(exchanges.first ?? "NAME")\""),
+                    Hint("otherwise, remove the rule", run: "lanyard rule remove \("https://\(host)")"),
                 ])
         case .unknownClient(let text, let names, let nearest, _):
             let known = names.isEmpty ? "" : ", or the name of an app: \(names.joined(separator: ", "))"
@@ -358,19 +386,5 @@ extension FileError {
         case .refused(Errno(rawValue: EROFS)): Hint("see what is mounted there", run: "findmnt -T\(last: folder)")
         default: Hint("see who owns it", run: listing)
         }
-    }
-}
-
-extension Int {
-    /// So many seconds as a user would say it: `1 second`, `119 minutes`.
-    package var timeInWords: String {
-        let (number, unit) =
-            switch self {
-            case ..<120: (self, "second")
-            case ..<7200: (self / 60, "minute")
-            case ..<172_800: (self / 3600, "hour")
-            default: (self / 86_400, "day")
-            }
-        return "\(number) \(unit)\(number == 1 ? "" : "s")"
     }
 }

@@ -54,6 +54,15 @@ extension CredentialRequest {
         guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw CommandError(notURL: url) }
         self.init(parsed)
     }
+
+    /// Creates the request for a typed URL, which may be a rule's with a wildcard: whoever signs in for it needs no host.
+    package init(url: String, ofOneOf rules: [Rule]) throws(CommandError) {
+        guard let rule = rules.last(where: { $0.pattern.text == url }) else {
+            try self.init(url: url)
+            return
+        }
+        self = rule.pattern.request
+    }
 }
 
 extension URLPattern {

@@ -32,14 +32,39 @@ extension Configuration {
         ofOtherHost request: CredentialRequest, _ registry: @autoclosure () -> PluginRegistry
     ) -> (rule: Rule, issuer: PluginIssuer)? {
         // Most hosts are nobody's, and finding plugins takes longer than this check.
-        let own = rules.filter { $0.source == nil && $0.identity == nil && !$0.pattern.hasPath && $0.unknownKey == nil }
+        let own = rules.filter { $0.source == nil && !$0.pattern.hasPath && $0.unknownKey == nil }
         guard request.scheme == "https", let host = request.host?.withoutOwnPort(of: "https"), host.port == nil,
             !own.isEmpty, let issuer = registry().issuer(ofOtherHost: host.name), let code = issuer.hosts.first,
             let rule = own.last(where: {
-                $0.pattern.host.text.isSame(as: code) && AuthorityURL($0.authority)?.host == code
+                $0.pattern.host.text.isSame(as: code) && AuthorityURL(authority(of: $0))?.host == code
             })
         else { return nil }
         return (rule, issuer)
+    }
+
+    /// Returns the authority of a rule, which may be its identity's.
+    private func authority(of rule: Rule) -> String {
+        let ofIdentity = rule.identity.flatMap { try? identity(named: $0).authority }
+        return ofIdentity ?? rule.authority
+    }
+
+    /// Returns the code host that gives an identity's application a token for each repository; nil if none does.
+    package func authorityPerRepository(of identity: String, in registry: PluginRegistry) -> AuthorityMatch? {
+        guard let application = try? self.identity(named: identity).application,
+            let match = registry.match(authority: application.authority, kind: application.kind, isConfigured: true),
+            match.issuer?.repositoryScopes != nil
+        else { return nil }
+        return match
+    }
+
+    /// Returns the host to which git must send the path for a rule's sake: the rule has one, or its tokens are for one
+    /// repository each; nil if it needn't.
+    package func placeByPath(of rule: Rule, in registry: PluginRegistry) -> String? {
+        if let place = rule.pattern.placeWithPath { return place }
+        guard rule.resourceIndicators.isEmpty, let identity = rule.identity,
+            authorityPerRepository(of: identity, in: registry) != nil
+        else { return nil }
+        return "\(rule.pattern.scheme)://\(rule.pattern.host.urlText)"
     }
 
     /// Returns the IDs of all apps that the configuration names, as keys.

@@ -72,6 +72,8 @@ public final class CredentialSources: Sendable {
         for request: TokenRequest, place: String?, by decision: Decision? = nil, isUnattended: Bool = false
     ) async throws(EngineError) -> AcquiredToken {
         let prompter = isUnattended ? nil : prompter
+        // With a host, this was settled when the request was resolved.
+        if request.host == nil, let error = resolver.misuse(of: request) { throw .unresolved(error) }
         do throws(EngineError) {
             return try await acquire(request, place, by: decision, prompter)
         } catch {

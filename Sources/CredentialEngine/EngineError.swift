@@ -62,6 +62,11 @@ public indirect enum EngineError: Error, Sendable {
         if case .forwarded(let refusal) = self { refusal.code == .notAllowed } else { false }
     }
 
+    /// Whether it comes of what a rule names as its source, which is nobody's business but the user's, as is why it failed.
+    public var isOfSource: Bool {
+        if case .noToken(_, let request, _) = self { request.source != nil } else { false }
+    }
+
     /// Whether no other source may answer instead: a rule maps the URL, or whether one does can't be known.
     public var isFinal: Bool {
         switch self {

@@ -36,6 +36,16 @@ public struct Resolver: Sendable {
         return try mapping.token()
     }
 
+    /// Returns the reason why a token must not be handed out: it is only for exchanges, and isn't exchanged; nil if there is
+    /// none.
+    func misuse(of token: TokenRequest) -> ResolutionError? {
+        guard token.exchange == nil, token.source == nil, let match = plugins.registry.match(token),
+            match.plugin.supports.contains(.exchangesOnly)
+        else { return nil }
+        return .onlyForExchanges(
+            plugin: match.plugin.name, host: token.host, exchanges: plugins.registry.exchangeNames(at: match))
+    }
+
     /// Returns the token of a mapping with the ID of its client, which may be given by name.
     ///
     /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
@@ -120,8 +130,8 @@ private struct Mapping {
             return nil
         }
         var token = mapped
-        guard token.source == nil else {
-            guard request.explicit.isEmpty else { throw .notMapped(host: host.text, scope: "") }
+        if let source = token.source {
+            guard request.explicit.isEmpty else { throw .hasSource(source, host: host.text) }
             (token.host, token.path, token.userHint) = (host.text, request.path, request.username)
             return token
         }
@@ -131,6 +141,7 @@ private struct Mapping {
         if token.scopes.isEmpty { token.scopes = try usualScopes(of: token, at: host) }
         try confine(to: token, host: host)
         try apply(identity, to: &token)
+        if let error = resolver.misuse(of: token) { throw error }
         narrow(&token, at: host)
         return token
     }
@@ -151,8 +162,11 @@ private struct Mapping {
     /// The token of a script's own request.
     private mutating func ownToken() throws(ResolutionError) -> TokenRequest? {
         guard !request.explicit.isEmpty else { return nil }
-        guard !request.explicit.scopes.isEmpty else { throw .incomplete }
         let identity = try identity(of: nil)
+        // Issuers other than Microsoft's know what an application may do that names no scope (RFC 6749, 3.3).
+        let application = identity?.application
+        let mayBeOpen = application.map { match($0.authority, $0.kind, isConfigured: true)?.plugin.bareScopes == nil }
+        guard !request.explicit.scopes.isEmpty || mayBeOpen == true else { throw .incomplete }
         guard let authority = request.explicit.authority ?? identity?.authority ?? configuration.authority else {
             throw .noAuthority
         }
@@ -176,14 +190,18 @@ private struct Mapping {
         if let rule = configuration.rule(for: request) {
             if let key = rule.unknownKey { throw .unreadableRule(rule, key: key) }
             // `rule add` adds no such rule, but anyone can write one.
-            guard request.isTokenPlace else {
-                throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
-            }
+            guard request.isTokenPlace else { throw .unencrypted(scheme: request.scheme ?? "", url: request.url) }
             return try mapped(by: rule)
         }
         if let (rule, issuer) = configuration.rule(ofOtherHost: request, registry) {
             var (token, identity) = try mapped(by: rule)
-            token.scopes = (token.scopes.isEmpty ? issuer.scopes ?? [] : token.scopes) + issuer.otherScopes
+            if identity?.application == nil {
+                token.scopes =
+                    (token.scopes.isEmpty ? issuer.scopes ?? [] : token.scopes) + issuer.moreScopes(atHost: host.name)
+            } else if token.scopes.isEmpty {
+                // An application is refused a token altogether if it may do less than it asks for.
+                token.scopes = issuer.moreScopes(atHost: host.name)
+            }
             return (token, identity)
         }
         guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
@@ -262,8 +280,9 @@ private struct Mapping {
         if token.identity?.application != nil, let scopes = match?.issuer?.repositoryScopes { return scopes }
         // A well-known host's scopes mean nothing to an issuer of another kind.
         let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
-        guard let scopes = match?.ownScopes ?? match?.issuer?.scopes ?? registry.resource(forHost: known)?.scopes else {
-            throw .noScopes(authority: token.authority)
+        let own = match?.issuer.flatMap { registry.scopes(of: $0, forHost: host.name) }
+        guard let scopes = match?.ownScopes ?? own ?? registry.resource(forHost: known)?.scopes else {
+            throw .noScopes(authority: token.authority, kind: token.kind)
         }
         return scopes
     }
@@ -287,6 +306,7 @@ private struct Mapping {
     /// Refuses an ID token, which says who the user is, for a host that the user didn't name.
     ///
     /// To a plugin that finds identities on this machine, the ID token of one is a token for an audience: the rule's, or else the host.
+    /// The scope `openid` asks for it.
     private func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
         guard token.token == .id else { return }
         if let identity = token.identity {
@@ -294,6 +314,7 @@ private struct Mapping {
                 throw .idTokenOfIdentity(identity.name)
             }
             token.token = .access
+            if !token.scopes.contains("openid") { token.scopes.insert("openid", at: 0) }
             if let host = request.host, token.scopes == ["openid"], token.resourceIndicators.isEmpty {
                 token.resourceIndicators = ["https://\(host.withoutOwnPort(of: "https").text)"]
             }
@@ -334,7 +355,11 @@ private struct Mapping {
             token.resourceIndicators = []
         }
         if let identity { apply(identity, settingOf: &token) }
-        if let kind = explicit.token { token.token = kind }
+        if let kind = explicit.token {
+            // An access token's scopes say nothing about an ID token of what is found on this machine.
+            if kind == .id, token.token != kind, token.identity != nil, explicit.scopes.isEmpty { token.scopes = [] }
+            token.token = kind
+        }
         try confineIDToken(&token)
         token.authority = token.authority.withoutTrailingSlashes
         if let tenant = explicit.tenant { try token.apply(tenant: tenant) }
@@ -368,33 +393,5 @@ private struct Mapping {
         guard identity == nil else { return }
         // The tool's parameters take precedence over the rule's.
         do throws(ParameterError) { try token.signIn.apply(explicit.signIn) } catch { throw .badParameter(error) }
-    }
-}
-
-extension TokenRequest {
-    /// Sets the identity, with its authority and client, and removes the account.
-    fileprivate mutating func apply(_ identity: Identity) {
-        self.identity = identity
-        authority = identity.authority ?? authority
-        (kind, clientID) = (identity.application?.kind, identity.clientID)
-        (account, signIn) = (nil, SignInParameters())
-    }
-
-    /// Switches to another tenant of the same authority, whose URL must have the tenant as the only segment of its
-    /// path.
-    fileprivate mutating func apply(tenant: String) throws(ResolutionError) {
-        guard CredentialRequest.ExplicitToken.isTenant(tenant), let url = StrictURL(authority),
-            url.segments.count == 1, let (place, _) = authority.cut(atLast: "/")
-        else { throw .noTenants(authority: authority) }
-        authority = "\(place)/\(tenant)"
-        named.insert(.authority)
-    }
-
-    /// Records whether the user name in the URL is an account at the token's issuer; one that is, or that is an email
-    /// address, is meant rather than the account that the configuration has for all requests.
-    public mutating func checkUserHint(at issuer: PluginIssuer?) {
-        guard let userHint else { return }
-        userHintIsAccount = issuer?.hasAccounts(named: userHint) ?? false
-        if namedBy == .configuration, userHintIsAccount || userHint.isAddress { (account, namedBy) = (nil, nil) }
     }
 }

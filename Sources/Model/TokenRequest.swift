@@ -31,6 +31,9 @@ public struct TokenRequest: Sendable, Equatable {
         public var name: String { self == .id ? "ID token" : "access token" }
     }
 
+    /// The kind of token that is got: what a plugin finds on this machine has ID tokens by the scope `openid`.
+    public var kindForPeople: Kind { identity != nil && scopes.contains("openid") ? .id : token }
+
     /// What can name the account or the identity that a token is for.
     public enum Namer: Sendable, Equatable {
         /// The tool's request.

@@ -42,8 +42,8 @@ extension ConformanceKit {
 
     /// A trial for each word of the manifest's `supports`.
     var supported: [(String, @Sendable () async -> String?)] {
-        plugin.supports.sorted { $0.rawValue < $1.rawValue }.map { word in
-            ("supports \(word.rawValue)", { await self.fault(in: word.trial) })
+        plugin.supports.sorted { $0.rawValue < $1.rawValue }.compactMap { word in
+            word.trial.map { trial in ("supports \(word.rawValue)", { await self.fault(in: trial) }) }
         }
     }
 
@@ -92,7 +92,8 @@ private enum SupportTrial {
 }
 
 extension PluginSupport {
-    fileprivate var trial: SupportTrial {
+    /// Nil for what only binds the host.
+    fileprivate var trial: SupportTrial? {
         switch self {
         case .prompt: return .signIn("prompt=login\n", shows: "prompt=login")
         case .claims:
@@ -116,6 +117,7 @@ extension PluginSupport {
                 "operation=authenticate\n\(ConformanceKit.nowhere)identity=client\nsubject=file:/dev/null\n"
                     + "token_audience=x\nscope[]=x\n\n")
         case .register: return .request("operation=register\n\(ConformanceKit.nowhere)client_name=x\n\n")
+        case .exchangesOnly: return nil
         case .revoke: return .request("operation=revoke\n\(ConformanceKit.nowhere)refresh_token=x\n\n")
         }
     }

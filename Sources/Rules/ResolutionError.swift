@@ -12,12 +12,16 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client ID.
     case noClientID(authority: String)
-    /// The rule has no scopes, and no manifest specifies any for its authority.
-    case noScopes(authority: String)
+    /// The host's rule has a source, and the request describes a token.
+    case hasSource(String, host: String)
+    /// The rule has no scopes, and no manifest specifies any for its authority, or has its kind.
+    case noScopes(authority: String, kind: String?)
     /// The rule names an exchange that the authority's plugin doesn't support.
     case unknownExchange(String, authority: String)
     /// The rule has a parameter that its exchange doesn't take; with those that it takes.
     case unknownExchangeParameter(String, exchange: String, known: [String])
+    /// The plugin's tokens are only for exchanges, and there is none for the host; with the plugin's exchanges.
+    case onlyForExchanges(plugin: String, host: String?, exchanges: [String])
     /// The client is neither an ID nor a name at the authority; with the available names, and the nearest one.
     case unknownClient(String, names: [String], nearest: String?, authority: String)
     /// The system's policy forbids a well-known client; with its name.
@@ -53,7 +57,7 @@ extension ResolutionError {
     /// The authority whose plugin knows no better; nil if it is about none.
     public var authority: String? {
         switch self {
-        case .noClientID(let authority), .noScopes(let authority), .noTenants(let authority): authority
+        case .noClientID(let authority), .noScopes(let authority, _), .noTenants(let authority): authority
         case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
         default: nil
         }

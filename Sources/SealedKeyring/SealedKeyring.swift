@@ -239,6 +239,15 @@ public final class SealedKeyring: Keyring {
         }
     }
 
+    /// The number of items that `lock` makes unreadable for good: all, if only the session has the key.
+    public func itemsLostByLocking() throws(KeyringError) -> Int {
+        try explaining { () throws(KeyringError) in
+            let session = SealedSession(self, try opened())
+            guard try session.slots().keys.allSatisfy({ $0 == .session }), let key = try session.key() else { return 0 }
+            return session.folder.index(key).names.count
+        }
+    }
+
     /// Makes all processes forget the key.
     public func lock() throws(KeyringError) {
         try explaining { () throws(KeyringError) in

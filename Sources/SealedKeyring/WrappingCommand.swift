@@ -7,7 +7,8 @@ import Secrets
 
 /// A program of the user's that wraps or unwraps a key, from its standard input to its standard output.
 ///
-/// It is run without a shell, with this process's variables, terminal and standard error, so that it may ask the user.
+/// It is run without a shell, with this process's variables, terminal and standard error, so that it may ask the user. Its
+/// working directory is `/`: what it runs and reads must not depend on the folder that the user is in, which may be anybody's.
 struct WrappingCommand {
     private let words: [String]
     private let seconds: Double
@@ -20,6 +21,9 @@ struct WrappingCommand {
 
     func run(_ input: [UInt8]) throws(KeyringError) -> [UInt8] {
         guard let program = words.first, !program.isEmpty else { throw failure("is empty") }
+        guard program.hasPrefix("/") || !program.utf8.contains(UInt8(ascii: "/")) else {
+            throw failure("is not named by its whole path, which it needs wherever you are")
+        }
         // A file, because a pipe would have to be written while the output is read.
         let stdin = lanyard_memory_file(input, input.count)
         guard stdin >= 0 else { throw failure("got no input: \(String(cString: strerror(-stdin)))") }
@@ -50,6 +54,7 @@ struct WrappingCommand {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        guard lanyard_spawn_in_root(&actions) == 0 else { throw failure("can't be run in /") }
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0

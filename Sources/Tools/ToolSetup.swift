@@ -64,6 +64,8 @@ package protocol ToolSettings: Sendable {
     var place: ToolTarget { get }
     /// Returns the URLs that the tool's files imply, for tools that offer some.
     func offers() throws(CommandError) -> [ToolOffer]
+    /// The authorities at which the tool's own settings have the user sign in.
+    var authorities: [String] { get throws(CommandError) }
     /// Throws if lanyard couldn't return anything for the place.
     func requireUse() throws(CommandError)
     /// Returns the values that the tool's files need for the tool to ask lanyard.
@@ -98,6 +100,7 @@ package protocol ToolSettings: Sendable {
 
 extension ToolSettings {
     func offers() throws(CommandError) -> [ToolOffer] { [] }
+    var authorities: [String] { get throws(CommandError) { [] } }
     func requireUse() throws(CommandError) {}
     func requireOwn(_ files: [String]) throws(CommandError) {}
     func overrides() throws(CommandError) -> [ToolOverride] { [] }
@@ -154,33 +157,10 @@ extension ToolOverride {
 package struct NeededRule: Sendable {
     /// The tool or cluster that needs the rule, for users.
     package let subject: String
-    /// The user in the tool's settings that the rule comes from.
-    package let user: String
     /// The arguments of `lanyard rule add`.
     package let arguments: [String]
     /// The options for plugins without which the rule is of no use, as `lanyard config set` takes them.
     package var options: KeyValuePairs<String, String> = [:]
-    /// The rules for the same URL that other users' settings imply; only one of them can be added.
-    package var alternatives: [NeededRule] = []
 
     package var command: ShellCommand { ShellCommand(words: ["lanyard", "rule", "add"] + arguments) }
-    /// The URL of the rule.
-    fileprivate var url: String { arguments.first ?? "" }
-}
-
-extension [NeededRule] {
-    /// Returns one rule per URL, that of the preferred user if there are several; the others are its alternatives.
-    func first(preferring user: String?) -> [NeededRule] {
-        let ranked = filter { $0.user == user } + filter { $0.user != user }
-        var rules: [NeededRule] = []
-        for rule in ranked {
-            guard let place = rules.firstIndex(where: { $0.url == rule.url }) else {
-                rules.append(rule)
-                continue
-            }
-            let known = [rules[place]] + rules[place].alternatives
-            if !known.contains(where: { $0.arguments == rule.arguments }) { rules[place].alternatives.append(rule) }
-        }
-        return rules
-    }
 }

@@ -112,7 +112,7 @@ actor Announcement {
         text += rule(
             world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
             scopes: ["https://graph.microsoft.com/User.Read"])
-        return text + world.hosts.map(rule(of:)).joined() + exchangeRules
+        return text + world.hosts.map(rule(of:)).joined() + exchangeRules + clouds
     }
 
     /// The application's identity, which signs in by itself with its certificate.
@@ -145,6 +145,43 @@ actor Announcement {
     static let identity = "pipeline"
     /// The name of the machine's user-assigned identity in the configuration.
     static let assignedIdentity = "deployment"
+
+    /// The identity's name for what is found of Google Cloud's.
+    static let google = "google"
+
+    /// The plugins' settings that have this sandbox stand for AWS and Google Cloud, the identity for the latter, and rules for the former's
+    /// hosts.
+    private var clouds: String {
+        let region = "eu-central-1"
+        let hosts = [
+            "portal.sso.\(region).amazonaws.com", "123456789012.dkr.ecr.\(region).amazonaws.com",
+            "contoso-123456789012.d.codeartifact.\(region).amazonaws.com",
+        ]
+        let rules = hosts.map { host in
+            let isPortal = host.hasPrefix("portal.")
+            return """
+
+                [[rule]]
+                url = \(quoted("https://\(host)"))
+                authority = \(quoted(IdentityCenter.startURL))
+                \(isPortal ? "" : "exchange-parameters = { role = \(quoted("123456789012/Developer")) }\n")
+                """
+        }
+        return """
+
+            [plugin.aws]
+            region = \(quoted(region))
+            endpoint = \(quoted(world.exchanges))
+
+            [plugin.google]
+            endpoint = \(quoted("\(world.exchanges)/\(GoogleCloud.path)"))
+
+            [[identity]]
+            name = \(quoted(Self.google))
+            plugin = "google"
+
+            """ + rules.joined()
+    }
 
     /// The registry's rule, with a client that every tenant knows, and the one for keys of any role in an AWS account,
     /// on the same port.

@@ -52,6 +52,14 @@ struct Greeting {
         On the same port, Amazon's Security Token Service gives temporary keys for any role:
           lanyard aws \(world.exchanges)/\(SecurityTokenService.roles)/developer
 
+        AWS's IAM Identity Center, ECR and CodeArtifact are there, too; config.toml has their rules, and its [plugin.aws] leads there:
+          lanyard login https://portal.sso.eu-central-1.amazonaws.com
+          lanyard aws https://portal.sso.eu-central-1.amazonaws.com/123456789012/Developer
+
+        So is Google Cloud, for the identity \(Announcement.google) of config.toml, by a file of credentials or as a machine of Google's:
+          GOOGLE_APPLICATION_CREDENTIALS=\(word("\(world.home.google)/service_account.json"))
+          GCE_METADATA_HOST=\(metadataHost)
+
         An application signs in by itself, as a pipeline does: the identity \(Announcement.identity) of config.toml.
 
         So does a machine in Azure: as the identity machine or \(Announcement.assignedIdentity) in config.toml. These variables make
@@ -70,6 +78,12 @@ struct Greeting {
         Ctrl-C ends it.
 
         """
+    }
+
+    /// The host and port of Google's metadata server, which is the one of a virtual machine in Azure.
+    private var metadataHost: String {
+        let url = world.variables(of: .metadataService).first?.value ?? ""
+        return word(String(url.drop { $0 != "/" }.drop { $0 == "/" }))
     }
 
     private var people: String {

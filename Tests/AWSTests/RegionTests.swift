@@ -53,6 +53,18 @@ struct RegionTests {
         #expect(throws: PluginError.self) { try AWSService(.repository, at: host, Self.request()) }
     }
 
+    @Test(arguments: [
+        ("ssoins-1.portal.eu-central-1.app.aws", "eu-central-1"),
+        ("ssoins-1.eu-west-1.portal.amazonaws.com", "eu-west-1"),
+        ("ssoins-1.portal.cn-north-1.app.amazonwebservices.com.cn", "cn-north-1"),
+        ("ssoins-1.portal.eusc-de-east-1.api.amazonwebservices.eu", "eusc-de-east-1"),
+        ("start.us-gov-home.awsapps.com", nil), ("identitycenter.us-gov.amazonaws.com", nil),
+        ("a.portal.eu-central-1.contoso.com", nil),
+    ])
+    func `a start URL's host may have the region in its name`(_ host: String, _ region: String?) {
+        #expect(IdentityCenter.region(ofStartURLAt: host) == region)
+    }
+
     @Test func `ECR Public is in one region`() throws {
         let service = try AWSService(.publicRegistry, at: "public.ecr.aws", Self.request())
         #expect(service.url == "https://api.ecr-public.us-east-1.amazonaws.com/" && service.home.name == "us-east-1")

@@ -148,6 +148,7 @@ private struct Place {
         let errors: [ResolutionError] =
             [
                 .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
+                .hasSource(name, host: name), .noScopes(authority: name, kind: name),
                 .unknownClient(name, names: [], nearest: nil, authority: name), .forbiddenClient(name),
             ] + parameterErrors.map { .badParameter($0) } + claims.map { .badClaims($0) }
             + claims.map { .badChallenge(host: name, $0) }

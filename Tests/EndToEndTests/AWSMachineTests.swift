@@ -86,6 +86,25 @@ import Testing
         }
     }
 
+    @Test func `a host without an exchange never gets the keys themselves, whatever asks`() async throws {
+        let rule = "[[rule]]\nurl = \"https://git.example.com\"\nidentity = \"role\"\n"
+        try await Self.with(rule) { world in
+            let variables = try Self.machine(world, "ecs")
+            let url = "https://git.example.com"
+            for (arguments, input) in [
+                (["get"], "protocol=https\nhost=git.example.com\n\n"), (["token", url], ""),
+                (["exec", url, "--", "env"], ""), (["explain", url], ""),
+                (["token", "--identity", "role", "--scope", "default"], ""),
+            ] {
+                let ended = try await world.lanyard(arguments, variables, input: input)
+                let said = ended.output + ended.errors
+                #expect(said.contains("only for exchanges"), "\(arguments): \(ended)")
+                #expect(!said.contains("aws-keys."), "\(arguments): \(ended)")
+            }
+            #expect(try await world.sandbox.machineRequests().isEmpty)
+        }
+    }
+
     @Test func `only services of this machine and sessions of the second version are asked`() async throws {
         try await Self.with { world in
             var variables = try Self.machine(world, "ecs")

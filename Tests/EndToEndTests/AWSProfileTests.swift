@@ -93,6 +93,40 @@ import Testing
         }
     }
 
+    @Test func `where the machine has no keys, a registry opens after the sign-in that a profile has`() async throws {
+        try await Self.with(region: "eu-central-1") { world, _ in
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(world.folder)/bin/docker", withDestinationPath: "/bin/true")
+            try world.link("docker-credential-lanyard")
+            let registry = "123456789012.dkr.ecr.eu-central-1.amazonaws.com"
+            let shown = try await world.atTerminal(
+                ["lanyard", "configure", "docker", registry],
+                answering: [
+                    ("or sign in yourself, at your organisation? [Y/n]", ""),
+                    ("authority [https://contoso.awsapps.com/start]", ""), ("go on? [Y/n]", "y"),
+                ])
+            #expect(shown.status == 0 && shown.output.contains("has keys of AWS"), "\(shown)")
+            #expect(shown.output.contains("lanyard login https://\(registry)"), "\(shown)")
+            let login = try await world.lanyard(
+                ["login", "https://\(registry)"], world.browser(as: "bob@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let docker = try await world.runInside(
+                "\(world.folder)/bin/docker-credential-lanyard", ["get"], input: "https://\(registry)\n")
+            #expect(docker.status == 0 && docker.output.contains(#""Username":"AWS""#), "\(docker)")
+        }
+    }
+
+    @Test func `a rule for many hosts is signed in for by its own URL`() async throws {
+        try await Self.with(region: "eu-central-1") { world, _ in
+            let url = "https://*.dkr.ecr.*.amazonaws.com"
+            let added = try await world.lanyard(
+                ["rule", "add", url, "--authority", "https://contoso.awsapps.com/start"])
+            #expect(added.status == 0 && added.errors.contains("next: lanyard login '\(url)'"), "\(added)")
+            let login = try await world.lanyard(["login", url], world.browser(as: "bob@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+        }
+    }
+
     @Test func `what the profile had at its end is restored to the byte, in the older form, too`() async throws {
         try await Self.with { world, file in
             let named = try await world.lanyard(["configure", "aws", "--profile", "read only", "--yes"])
@@ -109,6 +143,30 @@ import Testing
             let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
             #expect(back.status == 0, "\(back)")
             #expect(try Self.text(file) == Self.file)
+        }
+    }
+
+    @Test func `a profile whose start URL only leads to AWS's keeps its lines`() async throws {
+        let text = Self.file.replacing("https://contoso.awsapps.com/start", with: "https://sso.contoso.com")
+        try await Self.with(text) { world, file in
+            let ended = try await world.lanyard(["configure", "aws", "--profile", "dev", "--yes"])
+            #expect(ended.status == 1 && ended.errors.contains("only leads to a start URL of AWS's"), "\(ended)")
+            #expect(try Self.text(file) == text)
+        }
+    }
+
+    @Test func `every partition's start URL is an authority of a rule`() async throws {
+        try await Self.with { world, _ in
+            for (index, start) in [
+                "https://identitycenter.us-gov.amazonaws.com/ssoins-1",
+                "https://start.us-gov-home.awsapps.com/directory/contoso", "https://start.home.awsapps.cn/directory/x",
+                "https://ssoins-1.portal.cn-north-1.app.amazonwebservices.com.cn",
+                "https://ssoins-1.portal.eusc-de-east-1.api.amazonwebservices.eu",
+            ].enumerated() {
+                let url = "\(Self.portal)/12345678901\(index)"
+                let ended = try await world.lanyard(["rule", "add", url, "--authority", start])
+                #expect(ended.status == 0, "\(start): \(ended)")
+            }
         }
     }
 
@@ -167,7 +225,7 @@ import Testing
             let missing = try await world.lanyard(["configure", "aws", "--profile", "deb", "--yes"])
             #expect(missing.status == 64 && missing.errors.contains("aws has no profile deb"), "\(missing)")
             #expect(missing.errors.contains("name one of these: dev, read only"), "\(missing)")
-            #expect(missing.errors.contains("role/dev --profile deb"), "\(missing)")
+            #expect(missing.errors.contains("Dev --profile deb"), "\(missing)")
             let other = try await world.lanyard(["configure", "pip", "--profile", "dev", "--yes"])
             #expect(other.status == 64 && other.errors.contains("pip has no profiles"), "\(other)")
             #expect(try Self.text(file) == Self.file)

@@ -80,7 +80,7 @@ import Testing
             #expect(denied.errors.contains("the role's trust policy"), "\(denied)")
             // Only `aws` is given keys, and only for a role.
             let status = try await world.lanyard(["status", world.sandbox.exchanges])
-            let text = "\(world.sandbox.exchanges)/ as alice@contoso.example, as keys for lanyard aws only\n"
+            let text = "\(world.sandbox.exchanges)/ as alice@contoso.example, as keys for lanyard aws and exec only\n"
             #expect(status.status == 0 && status.output.hasSuffix("renews  \(text)"), "\(status)")
             let none = try await world.lanyard(["aws", world.sandbox.exchanges])
             #expect(none.status == 1 && none.errors.contains("the URL's path is not a role"), "\(none)")

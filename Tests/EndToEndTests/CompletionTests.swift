@@ -34,7 +34,12 @@ import Testing
                 "lanyard rules rem\t": ["lanyard", "rules", "remove"],
                 "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
                 "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard rule add --token i\t": ["lanyard", "rule", "add", "--token", "id"],
                 "lanyard rule add --exchange aws-st\t": ["lanyard", "rule", "add", "--exchange", "aws-sts"],
+                "lanyard rule add --exchange-parameter sess\t":
+                    ["lanyard", "rule", "add", "--exchange-parameter", "session-name="],
+                "lanyard config set plugin.google.uni\t":
+                    ["lanyard", "config", "set", "plugin.google.universe-domain"],
                 "lanyard explain --for dock\t": ["lanyard", "explain", "--for", "docker"],
                 "lanyard plugin check aad-c\t": ["lanyard", "plugin", "check", "aad-common"],
                 "lanyard forward remove dev\t": ["lanyard", "forward", "remove", "devbox"],

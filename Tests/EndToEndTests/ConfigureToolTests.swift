@@ -798,7 +798,7 @@ import Testing
         (["aws", "https://sts.amazonaws.com"], "the URL names no role"),
         (
             ["aws", "arn:aws:iam::123456789012:role/dev"],
-            "hint: write it like: https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+            "write it like: https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
         ),
         (["tofu"], "hint: did you mean: lanyard configure terraform"),
         (["list"], "hint: for the list of tools: lanyard configure --list"),
@@ -1144,10 +1144,17 @@ import Testing
             try home.write(Self.clusters(Self.oidc), to: file)
             let stays = try await home.lanyard(["configure", "kubectl", "--yes"])
             #expect(stays.status == 1 && stays.errors.contains("it has --oidc-client-secret"), "\(stays)")
+            for step in [
+                "lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 --client-id kubernetes",
+                "lanyard rule secret --authority https://id.example.com/realms/lab kubernetes",
+                "kubectl config set-credentials aks --exec-api-version",
+            ] { #expect(stays.errors.contains(step), "\(stays)") }
             let plain = Self.oidc.replacing("  - --oidc-client-secret=not-for-the-screen\n", with: "")
             try home.write(Self.clusters(plain), to: file)
             let other = try await home.lanyard(["configure", "kubectl", "--yes"])
-            #expect(other.status == 0 && other.errors.contains(" --token id"), "\(other)")
+            #expect(other.status == 0 && other.errors.contains(" --token id --redirect-port 8000"), "\(other)")
+            #expect(
+                other.errors.contains("register with the application kubernetes: http://127.0.0.1:8000"), "\(other)")
             #expect(!(stays.errors + other.errors).contains("not-for-the-screen"), "\(stays)")
             let user = plain.replacing("  - get-token\n", with: "  - get-token\n  - --oidc-use-access-token\n")
             try home.write(Self.clusters(user), to: file)
@@ -1266,11 +1273,13 @@ import Testing
         }
     }
 
-    @Test func `of two tenants' users of one cluster, one gets its rule`() async throws {
+    @Test func `of two accounts of one cluster, one becomes lanyard's, and the other stays as it is`() async throws {
         try await Home.withTools { home in
-            let other = "22222222-0000-4000-8000-000000000000"
-            let text = Self.clusters(Self.login)
-            let user = Self.login.replacing(Self.tenant, with: other)
+            func login(_ account: String) -> String {
+                Self.login.replacing("  command:", with: "  - --login-hint=\(account)@contoso.example\n  command:")
+            }
+            let text = Self.clusters(login("alice"))
+            let user = login("adm-alice")
             let indented = user.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
             let cluster = try #require(text.firstMatch(of: /cluster: ([a-z]+)/)?.1)
             let both =
@@ -1283,9 +1292,20 @@ import Testing
                 to: "\(home.folder)/home/.kube/config")
             let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
             #expect(ended.status == 0, "\(ended)")
-            #expect(ended.errors.ranges(of: "needs a rule").count == 1, "\(ended)")
-            #expect(ended.errors.contains("or instead, for the user "), "\(ended)")
-            #expect(ended.errors.contains(other) && ended.errors.contains(Self.tenant), "\(ended)")
+            #expect(
+                ended.errors.contains(
+                    "the user second stays as it is: aks is for the same cluster, and a rule has one account"),
+                "\(ended)")
+            let file = "\(home.folder)/home/.kube/config"
+            // Who uses lanyard already comes first, whichever context is current.
+            try home.write("current-context: b\n" + home.text(file), to: file)
+            for told in [ended, try await home.lanyard(["configure", "kubectl", "--yes"])] {
+                let command = try #require(told.errors.firstMatch(of: /lanyard rule add .*/)?.0, "\(told)")
+                #expect(told.errors.ranges(of: "needs a rule").count == 1, "\(told)")
+                #expect(command.contains("--account alice@contoso.example") && command.contains(Self.tenant))
+            }
+            let config = try home.text(file)
+            #expect(config.ranges(of: "command: lanyard").count == 1 && config.contains("adm-alice@"), "\(config)")
         }
     }
 

@@ -58,7 +58,8 @@ import Testing
             try world.configure(rule: world.sandbox.resource, at: "common")
             try await world.lanyard(["login", world.sandbox.resource], world.browser(as: "alice@contoso.example"))
             let url = "\(world.sandbox.resource)/common/hello.git"
-            for asker in Self.askers {
+            // gcloud takes only web tokens, and this authority's are opaque.
+            for asker in Self.askers where asker.name != "gcloud" {
                 let whole = asker.name == "docker" || asker.name == "terraform" ? world.sandbox.resource : url
                 let token = try await world.lanyard(["token", whole]).output.trimmingCharacters(in: .newlines)
                 #expect(token.count > 100)

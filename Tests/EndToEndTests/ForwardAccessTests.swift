@@ -93,6 +93,32 @@ import Testing
         }
     }
 
+    @Test func `a far side doesn't learn what a rule has as its source, nor why that failed`() async throws {
+        try await World.with { world in
+            let host = "https://git.contoso.example"
+            try world.configure(after: "[[rule]]\nurl = \"\(host)\"\nsource = \"command:false me:s3cret; hidden\"\n")
+            try world.configure(forward: "devbox", urls: [host])
+            try await world.withAgent { _ in
+                let reply = try Self.reply(world, "protocol=https\nhost=git.contoso.example\npath=x")
+                #expect(reply.contains("message=no credential could be looked up"), "\(reply)")
+                #expect(!reply.contains("s3cret") && !reply.contains("hidden") && !reply.contains("hint"), "\(reply)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "protocol=https\nhost=git.contoso.example\npath=team/../x", "protocol=http\nhost=git.contoso.example",
+    ])
+    func `no hint says to list what a forward can't`(_ place: String) async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", urls: ["https://git.contoso.example/team"])
+            try await world.withAgent { _ in
+                let reply = try Self.reply(world, place)
+                #expect(reply.contains("reply=refused") && !reply.contains("forward add"), "\(reply)")
+            }
+        }
+    }
+
     @Test func `the question names the place and the account of what is handed out`() async throws {
         try await World.with { world in
             try await world.signIn(Self.alice)

@@ -305,18 +305,58 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
 
     @Test func `a rule for a code host serves its registries, with the scopes that these need`() async throws {
         try await Home.with { home in
-            for (url, door, scopes) in [
-                ("https://github.com", "https://ghcr.io", "repo gist workflow write:packages"),
-                ("https://gitlab.com", "https://registry.gitlab.com", "read_repository write_repository read_registry"),
+            for (url, doors) in [
+                (
+                    "https://github.com",
+                    [
+                        ("https://ghcr.io", "repo gist workflow write:packages "),
+                        ("https://gist.github.com", "repo gist workflow "),
+                    ]
+                ),
+                (
+                    "https://gitlab.com",
+                    [("https://registry.gitlab.com", "read_repository write_repository read_registry")]
+                ),
             ] {
-                let without = try await home.lanyard(["explain", door, "--for", "docker"])
-                #expect(without.output.contains("none maps this URL"), "\(without)")
+                for (door, _) in doors {
+                    let without = try await home.lanyard(["explain", door, "--for", "docker"])
+                    #expect(without.output.contains("none maps this URL"), "\(without)")
+                }
                 let added = try await home.lanyard(["rule", "add", url, "--client-id", "app", "--authority", url])
                 #expect(added.status == 0, "\(added)")
-                let explained = try await home.lanyard(["explain", door, "--for", "docker"])
-                let words = explained.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-                #expect(words.contains("rule \(url), at ") && words.contains("scopes \(scopes)"), "\(explained)")
+                for (door, scopes) in doors {
+                    let explained = try await home.lanyard(["explain", door, "--for", "docker"])
+                    let words = explained.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    #expect(words.contains("rule \(url), at ") && words.contains("scopes \(scopes)"), "\(explained)")
+                }
             }
+        }
+    }
+
+    @Test func `the registries of a code host take its app's rule and client, too`() async throws {
+        try await Home.with { home in
+            let key = home.folder + "/key.pem"
+            try "key".write(toFile: key, atomically: true, encoding: .utf8)
+            for arguments in [
+                ["identity", "add", "bot", "--authority", "https://github.com", "--client-id", "Iv23"]
+                    + ["--certificate", key],
+                ["rule", "add", "https://github.com", "--identity", "bot"],
+                ["rule", "add", "https://gitlab.com", "--client-id", "app", "--authority", "https://gitlab.com"],
+                [
+                    "rule", "add", "https://gitlab.com/api", "--authority", "https://gitlab.com", "--scope", "read_api",
+                ],
+            ] {
+                let added = try await home.lanyard(arguments)
+                #expect(added.status == 0, "\(arguments) \(added)")
+            }
+            let explained = try await home.lanyard(["explain", "https://ghcr.io", "--for", "docker"])
+            let words = explained.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(
+                words.contains("rule https://github.com, at ") && words.contains("scopes write:packages"),
+                "\(explained)")
+            let listed = try await home.lanyard(["rule", "list"])
+            let ids = listed.output.split(separator: "\n").filter { $0.hasSuffix("app") && $0.contains("client ID") }
+            #expect(ids.count == 2, "\(listed)")
         }
     }
 

@@ -8,17 +8,7 @@ import Testing
     private static func withApp(
         _ scopes: String = "", _ body: @escaping @Sendable (World, SandboxDescription.Host) async throws -> Void
     ) async throws {
-        try await World.with { world in
-            let forge = world.sandbox.forge
-            let key = world.folder + "/app.private-key.pem"
-            let both = try String(contentsOfFile: world.sandbox.application.certificate, encoding: .utf8)
-            let end = try #require(both.range(of: "-----BEGIN CERTIFICATE"))
-            try String(both[..<end.lowerBound]).write(toFile: key, atomically: true, encoding: .utf8)
-            let added = try await world.lanyard([
-                "identity", "add", "bot", "--authority", forge.url, "--kind", "github", "--client-id",
-                try #require(forge.appClientID), "--certificate", key, "--trust-authority",
-            ])
-            #expect(added.status == 0, "\(added)")
+        try await withIdentity { world, forge, _ in
             try world.configure(
                 after: """
                     [[rule]]
@@ -30,6 +20,60 @@ import Testing
             let configured = try await world.lanyard(["configure", "git", "--yes"])
             #expect(configured.status == 0, "\(configured)")
             try await body(world, forge)
+        }
+    }
+
+    /// Runs the body in a world with the identity alone, and what adding it said.
+    private static func withIdentity(
+        _ body: @escaping @Sendable (World, SandboxDescription.Host, Ended) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            let forge = world.sandbox.forge
+            let key = world.folder + "/app.private-key.pem"
+            let both = try String(contentsOfFile: world.sandbox.application.certificate, encoding: .utf8)
+            let end = try #require(both.range(of: "-----BEGIN CERTIFICATE"))
+            try String(both[..<end.lowerBound]).write(toFile: key, atomically: true, encoding: .utf8)
+            let added = try await world.lanyard([
+                "identity", "add", "bot", "--authority", forge.url, "--kind", "github", "--client-id",
+                try #require(forge.appClientID), "--certificate", key, "--trust-authority",
+            ])
+            #expect(added.status == 0, "\(added)")
+            try await body(world, forge, added)
+        }
+    }
+
+    @Test func `each command names the next one, from the identity to a clone`() async throws {
+        try await Self.withIdentity { world, forge, added in
+            let configure = ["configure", "git", forge.url, "--identity", "bot"]
+            #expect(added.errors.hasSuffix("next: lanyard configure git \(forge.url) --identity bot\n"), "\(added)")
+            let early = try await world.lanyard(["identity", "check", "bot"])
+            #expect(
+                early.status == 64 && early.errors.contains("check bot \(forge.url)/OWNER/REPOSITORY"), "\(early)")
+            let configured = try await world.lanyard(configure)
+            #expect(configured.status == 0 && configured.errors.contains("useHttpPath = true"), "\(configured)")
+            #expect(
+                configured.errors.hasSuffix("lanyard identity check bot \(forge.url)/OWNER/REPOSITORY\n"),
+                "\(configured)")
+            let checked = try await world.lanyard(["identity", "check", "bot", "\(forge.url)/contoso/hello"])
+            #expect(checked.status == 0, "\(checked)")
+            let cloned = try await world.git(["clone", "--quiet", "\(forge.url)/contoso/hello.git", "hello"])
+            #expect(cloned.status == 0, "\(cloned)")
+            let again = try await world.lanyard(configure)
+            #expect(again.status == 0 && again.errors.contains("nothing has to be changed"), "\(again)")
+        }
+    }
+
+    @Test func `doctor and explain miss the path that git doesn't send, and ask for no secret`() async throws {
+        try await Self.withIdentity { world, forge, _ in
+            let added = try await world.lanyard(["rule", "add", forge.url, "--identity", "bot"])
+            #expect(added.status == 0 && added.errors.contains("git does not"), "\(added)")
+            let helped = try await world.git(["config", "--global", "credential.helper", "lanyard"])
+            #expect(helped.status == 0, "\(helped)")
+            let doctor = try await world.lanyard(["doctor"])
+            #expect(doctor.output.contains("git does not send the path (useHttpPath is off)"), "\(doctor)")
+            let host = try await world.lanyard(["explain", forge.url])
+            #expect(host.output.contains("names none") && !host.output.contains("secret"), "\(host)")
+            #expect(host.output.contains("lanyard configure git \(forge.url)"), "\(host)")
         }
     }
 

@@ -134,10 +134,16 @@ import Testing
             let unnamed = try await world.lanyard(["rule", "add", url, "--authority", url, "--kind", "gitea"])
             #expect(
                 unnamed.errors.contains("use one that every Gitea has: --client-id git-credential-oauth"), "\(unnamed)")
+            let misspelt = try await world.lanyard(
+                ["configure", "git", url, "--kind", "gitea", "--client-id", "git-credential-ouath", "--yes"])
+            #expect(
+                misspelt.status == 64 && misspelt.errors.contains("did you mean: --client-id git-credential-oauth"),
+                "\(misspelt)")
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("its own app? [Y/n] ", "n"), ("add one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""),
+                    ("its own app? [Y/n] ", "n"), ("what signs git in there?", "other"), ("add one? [Y/n] ", ""),
+                    ("sign in there? [Y/n] ", ""),
                     ("client ID [git-credential-oauth]: ", world.sandbox.gitea.clientID), ("go on? [Y/n] ", ""),
                     ("sign in now? [Y/n] ", "n"),
                 ], Self.quiet)

@@ -221,6 +221,62 @@ import Testing
         }
     }
 
+    @Test func `who asks for an ID token is never given an access token`() async throws {
+        try await Self.with { world in
+            let file = Self.file("service_account", world)
+            func token(_ arguments: [String]) async throws -> Ended {
+                try await world.lanyard(["token"] + arguments, file)
+            }
+            let url = world.sandbox.exchanges
+            // An access token that is stored doesn't serve, either.
+            #expect(try await token([url]).output.hasPrefix("ya29."))
+            let asked = try await token(["--id-token", url])
+            let text = asked.output.trimmingCharacters(in: .newlines)
+            #expect(asked.status == 0 && claims(of: text)?["aud"] as? String == url, "\(asked)")
+            let scope = "https://www.googleapis.com/auth/cloud-platform"
+            let scoped = try await token(["--id-token", "--scope", scope, url])
+            #expect(scoped.status == 1 && scoped.output.isEmpty, "\(scoped)")
+            #expect(scoped.errors.contains("has no scope \(scope)"), "\(scoped)")
+            #expect(try await token([url]).output.hasPrefix("ya29."))
+        }
+    }
+
+    @Test(arguments: [
+        ("https://us-python.pkg.dev", "https://www.googleapis.com/auth/cloud-platform"),
+        ("https://gcr.io", "https://www.googleapis.com/auth/cloud-platform"),
+        ("https://chromium.googlesource.com", "https://www.googleapis.com/auth/gerritcodereview"),
+    ])
+    func `a rule for a sign-in at Google asks for what the host needs`(_ url: String, _ scope: String) async throws {
+        try await Home.with { home in
+            let added = try await home.lanyard([
+                "rule", "add", url, "--authority", "https://accounts.google.com", "--client-id", "app",
+            ])
+            #expect(added.status == 0, "\(added)")
+            #expect(try await home.lanyard(["rule", "list"]).output.contains(scope))
+            let explained = try await home.lanyard(["explain", "--json", url]).output
+            #expect(explained.contains(scope), "\(explained)")
+        }
+    }
+
+    @Test func `a rule for what is found here is one command, and git's needs no answer with --yes`() async throws {
+        try await World.with { world in
+            try world.configure(after: Self.identity(world))
+            let file = Self.file("service_account", world)
+            let url = "https://europe-west4-python.pkg.dev"
+            let added = try await world.lanyard(["rule", "add", url, "--identity", "google"], file)
+            #expect(added.status == 0, "\(added)")
+            let wrong = try await world.lanyard(["rule", "add", "https://gcr.io", "--identity", "other"], file)
+            #expect(wrong.status != 0, "\(wrong)")
+            let git = "https://chromium.googlesource.com"
+            let configured = try await world.lanyard(["configure", "git", git, "--yes"], file)
+            #expect(configured.status == 0, "\(configured)")
+            for url in [url, git] {
+                let got = try await world.lanyard(["get"], file, input: "url=\(url)/x\n")
+                #expect(got.value("username") == "oauth2accesstoken", "\(got)")
+            }
+        }
+    }
+
     @Test func `sixty-four helpers of docker make one request, and what is refused once is made anew once`()
         async throws
     {
@@ -292,7 +348,9 @@ import Testing
             says: "universe-domain"),
         Fault(testDescription: "another key", change: { $0["private_key_id"] = "0" }, says: "Invalid JWT Signature"),
         Fault(testDescription: "no key", change: { $0["private_key"] = nil }, says: "lacks `private_key`"),
-        Fault(testDescription: "a broken key", change: { $0["private_key"] = "hunter2" }, says: "has no private key"),
+        Fault(
+            testDescription: "a broken key", change: { $0["private_key"] = "hunter2" }, says: "is not an RSA key in PEM"
+        ),
         Fault(
             testDescription: "an unknown type", change: { $0["type"] = "gdch_service_account" },
             says: "which lanyard can't use"),

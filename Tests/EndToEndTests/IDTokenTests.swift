@@ -36,6 +36,10 @@ import Testing
 
     @Test func `a rule's ID token is the app's, for kubectl and all others, until it ends`() async throws {
         try await Self.withRule(#"{"access_token_lifetime": 330}"#) { world, url in
+            let explained = try await world.lanyard(["explain", url])
+            #expect(explained.output.contains(/token +the ID token/), "\(explained)")
+            let members = try await world.lanyard(["explain", "--json", url])
+            #expect(members.output.contains(/"token" ?: ?"id"/), "\(members)")
             let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))
             let token = try #require(signedIn.lines.first, "\(signedIn)")
             let claims = try Self.claims(token)

@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `roles are assumed one after the other, with what the rule says`() async throws {
-        let external = #"external-id = "shared with a partner", session-name = "build", duration = "900""#
+        let external = #"external-id = "shared-with-a-partner", session-name = "build", duration = "900""#
         try await Self.with(role: "123456789012/Developer arn:aws:iam::111111111111:role/between", external) { world in
             let url = "https://sts.eu-central-1.amazonaws.com/arn:aws:iam::222222222222:role/external"
             _ = try await Self.keys(world, url)
@@ -131,7 +131,7 @@ import Testing
             let forms = try await world.sandbox.requests().compactMap(\.form).filter { $0["Action"] == "AssumeRole" }
             #expect(forms.map { $0["RoleArn"]?.suffix(13) } == [":role/between", "role/external"])
             #expect(forms.map { $0["RoleSessionName"] } == ["build", "build"])
-            #expect(forms.map { $0["ExternalId"] } == [nil, "shared with a partner"], "\(forms)")
+            #expect(forms.map { $0["ExternalId"] } == [nil, "shared-with-a-partner"], "\(forms)")
             #expect(forms.map { $0["DurationSeconds"] } == [nil, "900"], "\(forms)")
             let denied = try await world.lanyard(["aws", url.replacing("external", with: "denied")])
             #expect(denied.status == 1 && denied.errors.contains("refuses the role: Not authorized"), "\(denied)")
@@ -167,13 +167,16 @@ import Testing
             #expect(try await Self.docker(world).status == 0)
             let denied = try await world.lanyard(["aws", Self.role])
             #expect(denied.status == 1 && denied.errors.contains("you don't have the role Developer"), "\(denied)")
-            #expect(denied.errors.contains("123456789012/ReadOnly"), "\(denied)")
+            #expect(denied.errors.contains("write one into the URL, such as \(Self.portal)/1"), "\(denied)")
+            let url = "https://sts.eu-central-1.amazonaws.com/arn:aws:iam::222222222222:role/other"
+            _ = try await Self.keys(world, url)
         }
         try await Self.with(role: nil) { world in
             try await world.sandbox.set(#"{"page_size": 1}"#)
             let refused = try await Self.docker(world)
             #expect(refused.status == 1 && refused.output.contains("you have 3 roles"), "\(refused)")
             #expect(refused.output.contains("role = \"123456789012/Developer\""), "\(refused)")
+            #expect(refused.output.contains("lanyard token https://\(Self.registry), or "), "\(refused)")
             let url = "https://\(Self.index)"
             let picked = try await world.atTerminal(
                 ["lanyard", "token", url + "/"],

@@ -32,6 +32,11 @@ import Testing
             let asked = try await world.sandbox.requests().filter { $0.method == "POST" }
             #expect(asked.map(\.grantType) == ["client_credentials"], "\(asked)")
             #expect(asked.first?.form?["scope"] == "read_repository")
+            try await world.sandbox.clearLog()
+            let open = try await world.lanyard(["identity", "check", "bot"], secret)
+            #expect(open.status == 0, "\(open)")
+            let form = try await world.sandbox.requests().first { $0.grantType == "client_credentials" }?.form
+            #expect(form != nil && form?["scope"] == nil, "\(String(describing: form))")
             let wrong = try await world.lanyard(["token", "--claims", "{}", issuer.url], ["BOT_SECRET": "wrong"])
             #expect(wrong.status == 0, "a stored token is handed out: \(wrong)")
             let check = try await world.lanyard(["identity", "check", "bot", issuer.url], ["BOT_SECRET": "wrong"])

@@ -37,6 +37,7 @@ import Testing
         "entra https://graph.microsoft.com/v1.0/me/messages": "the sandbox has no such API",
         "lanyard login https://contoso.azurecr.io": "needs a container registry; ExchangeTests has one",
         "lanyard token https://contoso.azurecr.io": "needs a container registry",
+        "lanyard configure docker https://123456789012.dkr.": "a user types a start URL; AWSProfileTests does",
         "lanyard export | gpg": "gpg asks for a passphrase in a window of its own",
         "lanyard login https://pkgs.dev.azure.com/contoso": "needs Azure Artifacts; PythonToolTests has another index",
         "read -rs PASSWORD": "a user types a password",

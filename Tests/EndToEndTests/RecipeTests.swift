@@ -102,8 +102,10 @@ import Testing
     @Test func `every recipe of the page is run`() async throws {
         try await World.with { world in
             let headings = Set(try await Self.recipes(world).map(\.heading))
+            // CloudPackagesTests and GoogleTests have the other clouds.
+            let elsewhere = ["AWS without keys", "Google Cloud without keys"]
             let known = Self.services.map(\.testDescription) + ["What to set up in Entra ID", "If something is wrong"]
-            #expect(headings == Set(known))
+            #expect(headings == Set(known + elsewhere))
         }
     }
 

@@ -88,6 +88,14 @@ import Testing
             ["rule", "add", "dev.azure.com", "--authority", "https://login.microsoftonline.com/x"],
             "no client ID is configured"
         ),
+        (
+            ["rule", "add", "sts.amazonaws.com", "--scope", "s", "--exchange-parameter", "rol=x"] + options,
+            "the exchange aws-sts has no parameter rol"
+        ),
+        (
+            ["rule", "add", "git.example", "--scope", "s", "--exchange-parameter", "role=x"] + options,
+            "the exchange none has no parameter role"
+        ),
         (["rule", "add", "http:// x"], "is not a URL"),
         (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL contains a password"),
         (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL contains a password"),

@@ -67,6 +67,15 @@ import Testing
             #expect(removed.status == 0, "\(removed)")
             let last = try await home.lanyard(["keyring", "protect", "--remove", "passphrase"])
             #expect(last.status == 1 && last.errors.contains("passphrase is its only protector"), "\(last)")
+            let session = try await home.lanyard(["keyring", "protect", "session"])
+            #expect(session.errors.contains("the other protectors open it after that"), "\(session)")
+            let only = try await home.lanyard(["keyring", "protect", "--remove", "passphrase"])
+            #expect(only.errors.contains("everything is gone when you log out"), "\(only)")
+            let relative = try await home.lanyard([
+                "keyring", "protect", "command", "--wrap", "cat", "--unwrap", "./cat",
+            ])
+            #expect(
+                relative.errors.contains("no protector was made: the command ./cat is not named by its"), "\(relative)")
             let usage = try await home.lanyard(["keyring", "create", "command"])
             #expect(usage.status == 64, "\(usage)")
         }
@@ -145,7 +154,8 @@ import Testing
             #expect(try await lanyard(["store"], shared, input: Self.stored).errors.isEmpty)
             let got = try await lanyard(["get"], shared, input: Self.request + "\n")
             #expect(got.output.contains("password=s3cret\n"), "\(got)")
-            #expect(try await lanyard(["lock"], shared).status == 0)
+            let locked = try await lanyard(["lock"], shared)
+            #expect(locked.status == 0 && locked.errors.contains("loses 1 item"), "\(locked)")
             let gone = try await lanyard(["get"], shared, input: Self.request + "\n")
             #expect(gone.output.isEmpty && gone.errors.isEmpty, "\(gone)")
             _ = try await world.lanyard(["keyring", "delete", "--yes"])

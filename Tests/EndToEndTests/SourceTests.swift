@@ -271,6 +271,9 @@ import Testing
         ("command:exit 3", "command has nothing for exit 3, or is locked"),
         ("command:echo out of order >&2; exit 1", "or is locked: out of order"),
         ("command:true", "sh gave no password for true"),
+        ("command:printf 'caf\\\\351\\\\n'", "sh printed something that is not UTF-8"),
+        ("command:printf 'a\\\\000b\\\\n'", "the password that sh gave for"),
+        ("command:printf 'a\\\\nuser: b:c\\\\n'", "the user name that sh gave for"),
         ("pass:Bob's entry", #"pass show 'Bob'\''s entry'"#),
     ])
     func `what is wrong with a source`(_ source: String, _ message: String) async throws {
@@ -278,6 +281,63 @@ import Testing
             let home = try await Self.prepared(source, home)
             let ended = try await home.lanyard(["token", "https://git.example"])
             #expect(ended.status == 1 && ended.errors.contains(message), "\(ended)")
+        }
+    }
+
+    @Test func `lines may end as on Windows, and a home may have a blank in its name`() async throws {
+        try await Home.with { home in
+            let home = try await Self.prepared("command:~/pw", home).with(["HOME": home.folder + "/my home"])
+            try FileManager.default.createDirectory(
+                atPath: home.folder + "/my home", withIntermediateDirectories: true)
+            try home.write("printf 'abc\\r\\nuser: carol\\r\\n'\n", to: home.folder + "/my home/pw")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700], ofItemAtPath: home.folder + "/my home/pw")
+            let got = try await home.lanyard(["get"], input: "url=https://git.example\n\n")
+            #expect(got.output.contains("username=carol\npassword=abc\n"), "\(got)")
+        }
+    }
+
+    @Test(arguments: ["git/team", "git/team/"])
+    func `the name of a folder is no password`(_ reference: String) async throws {
+        try await Home.with { home in
+            let home = try await Self.prepared("pass:\(reference)", home)
+            // What pass prints for a folder.
+            try home.program("pass", "printf 'git/team\\n`-- contoso\\n'")
+            let ended = try await home.lanyard(["token", "https://git.example"])
+            #expect(ended.output.isEmpty && ended.errors.contains("it is a folder"), "\(ended)")
+        }
+    }
+
+    @Test(arguments: [["--id-token"], ["--scope", "x"], ["--account", "bob@example.com"], ["--client-id", "x"]])
+    func `nothing else can be asked for where a rule has a source`(_ options: [String]) async throws {
+        try await Home.with { home in
+            let home = try await Self.prepared("command:echo abc", home)
+            let ended = try await home.lanyard(["token", "https://git.example"] + options)
+            #expect(ended.output.isEmpty, "\(ended)")
+            #expect(ended.errors.contains("the rule for git.example looks the credential up in command,"), "\(ended)")
+        }
+    }
+
+    @Test func `a misspelt kind is named`() async throws {
+        try await Home.with { home in
+            let rule =
+                "[[rule]]\nurl = \"https://git.example\"\nauthority = \"https://git.example\"\nkind = \"githb\"\n"
+            try home.write(rule, to: home.folder + "/config/lanyard/config.toml")
+            let ended = try await home.lanyard(["token", "https://git.example"])
+            #expect(ended.errors.contains("no plugin has the kind githb, which the rule names"), "\(ended)")
+            #expect(ended.errors.contains("did you mean github?"), "\(ended)")
+        }
+    }
+
+    @Test(arguments: ["90000", "-1", "5m"])
+    func `an answer is kept for a number of seconds`(_ time: String) async throws {
+        try await Home.with { home in
+            let home = try await Self.prepared("command:echo abc", home)
+            let file = home.folder + "/config/lanyard/config.toml"
+            try home.write(try home.text(file) + "[plugin.source]\nkeep-for = \"\(time)\"\n", to: file)
+            let ended = try await home.lanyard(["token", "https://git.example"])
+            #expect(ended.status == 1 && ended.errors.contains("keep-for in [plugin.source] is \(time)"), "\(ended)")
+            #expect(ended.errors.contains("from 0 to 86400"), "\(ended)")
         }
     }
 

@@ -113,6 +113,23 @@ import Testing
         }
     }
 
+    @Test func `a wiki is its repository's, and an OAuth app's scope is the same permission`() async throws {
+        let (told, asked) = try await Self.result(
+            for: "https://github.com/contoso/hello.wiki", at: "https://github.com", below: "",
+            permissions: ["write:packages"], [Self.installation, Self.token])
+        #expect(throws: Never.self) { try told.get() }
+        #expect(asked.first?.line == "GET /repos/contoso/hello/installation")
+        #expect(asked.last?.body == #"{"permissions":{"packages":"write"},"repositories":["hello"]}"#)
+    }
+
+    @Test(arguments: ["contents", "contents:delete", ":read", "read:", "contents:read:write", "read"])
+    func `what is no permission is refused before anything is asked`(scope: String) async throws {
+        let (told, asked) = try await Self.result(
+            for: "https://github.com/contoso/hello", at: "https://github.com", below: "", permissions: [scope], [])
+        let error = #expect(throws: PluginError.self) { try told.get() }
+        #expect(error?.code == .invalidRequest && asked.isEmpty)
+    }
+
     @Test func `an owner's installation is an organisation's or a user's`() async throws {
         let none = (status: 404, headers: "", body: #"{"message": "Not Found"}"#)
         let (told, asked) = try await Self.result(

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(arguments: PluginSupport.allCases)
+    @Test(arguments: PluginSupport.allCases.filter { $0 != .exchangesOnly })
     func `a manifest with a word that the plugin doesn't do`(_ word: PluginSupport) async {
         var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["knows-nothing"])
         plugin.supports = [word]

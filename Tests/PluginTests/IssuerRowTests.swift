@@ -54,10 +54,14 @@ import Vectors
     @Test(arguments: [
         ("ghcr.io", "github"), ("npm.pkg.github.com", "github"), ("Maven.Pkg.GitHub.com", "github"),
         ("registry.gitlab.com", "gitlab"), ("pkg.github.com", nil), ("evilghcr.io", nil), ("github.com", nil),
-        ("registry.gitlab.com.evil.example", nil),
+        ("registry.gitlab.com.evil.example", nil), ("gist.github.com", "github"), ("a.gist.github.com", nil),
+        ("chromium.googlesource.com", "googlesource"),
     ])
-    func `a registry is a code host's other door`(_ host: String, _ kind: String?) {
-        #expect(Self.registry.issuer(ofOtherHost: host)?.kind == kind)
+    func `a registry and another git server are a code host's other doors`(_ host: String, _ kind: String?) {
+        let issuer = Self.registry.issuer(ofOtherHost: host)
+        #expect(issuer?.kind == kind)
+        let isRegistry = issuer?.otherHosts.isEmpty == false && host != "gist.github.com"
+        #expect(issuer?.moreScopes(atHost: host).isEmpty != isRegistry)
     }
 
     @Test(arguments: OAuthVectors.followed("www-authenticate"))

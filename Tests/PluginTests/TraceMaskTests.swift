@@ -57,6 +57,23 @@ import Testing
     }
 
     @Test(arguments: [
+        ("HOME=/home/alice", "/home/alice", true), ("AWS_PROFILE=default", "default", true),
+        ("AWS_ROLE_ARN=arn:aws:iam::1:role/x", "arn:aws:iam::1:role/x", true),
+        ("AWS_WEB_IDENTITY_TOKEN_FILE=/run/token", "/run/token", true),
+        ("GOOGLE_APPLICATION_CREDENTIALS=/x/adc.json", "/x/adc.json", true),
+        ("AWS_SECRET_ACCESS_KEY=/base64", "/base64", false), ("TOKEN=/base64", "/base64", false),
+        ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/c0ffee", "/v2/c0ffee", false),
+        ("API=plain", "plain", false),
+    ])
+    func `an error can name what a variable says the place of`(variable: String, value: String, isShown: Bool) throws {
+        let known = KnownSecrets()
+        var block = Attributes()
+        try block.append("variable[]", variable)
+        known.learn(block)
+        #expect(known.masked("no \(value) here") == (isShown ? "no \(value) here" : "no <redacted> here"))
+    }
+
+    @Test(arguments: [
         "refresh_token", "Refresh_Token", "refreshtoken", "refresh-token", "acces_token", "pass", "user_name",
         "scope",
     ])

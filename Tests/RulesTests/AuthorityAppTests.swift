@@ -91,7 +91,7 @@ import Testing
         let read = try configuration()
         #expect(try resolve("https://gitlab.contoso.com", read)?.scopes == ["repo"])
         #expect(try resolve("https://own.example", read)?.scopes == ["s"])
-        #expect(throws: ResolutionError.noScopes(authority: "https://other.example")) {
+        #expect(throws: ResolutionError.noScopes(authority: "https://other.example", kind: nil)) {
             try resolve("https://other.example", read)
         }
     }

@@ -311,6 +311,8 @@ private func reason(_ body: () throws -> Void) -> KeyringError.Reason? {
             for (wrap, unwrap) in [
                 (["false"], ["cat"]), (["cat"], ["false"]), (["cat"], ["echo", "x"]), (["/nonexistent"], ["cat"]),
                 (["cat"], ["yes"]), (["sh", "-c", "kill -9 $$"], ["cat"]),
+                // What these run would depend on the working directory.
+                (["./cat"], ["cat"]), (["cat"], ["../../bin/cat"]), (["cat"], ["sh", "-c", "test $PWD != / && cat"]),
             ] {
                 #expect(
                     reason { try fixture.keyring.create(.command(wrap: wrap, unwrap: unwrap)) } == .sealedElsewhere,

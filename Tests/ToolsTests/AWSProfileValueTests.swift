@@ -48,6 +48,17 @@ import Testing
         #expect(Self.profiles(start, region, account, role).isEmpty)
     }
 
+    @Test(arguments: [
+        ("https://start.us-gov-home.awsapps.com/directory/contoso", true), ("https://start.home.awsapps.cn/x", true),
+        ("https://identitycenter.us-gov.amazonaws.com/ssoins-1", true),
+        ("https://ssoins-1.portal.cn-north-1.app.amazonwebservices.com.cn", true),
+        ("https://ssoins-1.portal.eusc-de-east-1.api.amazonwebservices.eu", true), ("https://sso.contoso.com", false),
+        ("https://app.aws.contoso.com", false),
+    ])
+    func `a start URL is AWS's or only leads there`(start: String, isAtAWS: Bool) throws {
+        #expect(try #require(Self.profiles(start, "us-east-1", "123456789012", "Dev").first).isAtAWS == isAtAWS)
+    }
+
     @Test func `the region is told once: by the start URL, by the option for all, or by one of its own`() throws {
         let usual = try #require(Self.profiles(Self.start, "us-east-1", "123456789012", "Dev").first)
         func told(_ known: [String: String]) -> [String] {

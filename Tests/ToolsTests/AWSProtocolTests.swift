@@ -37,7 +37,8 @@ import Tools
     private static let noKeys = Turn.Complaint.other(
         "\(role) doesn't give AWS keys", remedy: "in its rule, write: exchange = \"aws-sts\"; see lanyard-aws(1)")
     private static let usage = Turn.Complaint.other(
-        "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME")
+        "usage: lanyard aws https://portal.sso.REGION.amazonaws.com/ACCOUNT/ROLE, or https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
+    )
     private static func noURL(_ shown: String) -> Turn.Complaint { .other("the URL can't be one: \(shown)") }
 
     private static let cases = [

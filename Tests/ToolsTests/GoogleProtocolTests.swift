@@ -22,8 +22,8 @@ import Tools
     private static let jsonWebToken = "urn:ietf:params:oauth:token-type:jwt"
     private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
 
-    private static func token(_ end: Int?) -> ToolEvent {
-        .credential(Credential(.accessToken, Secret("e.y.J"), username: "alice", expiresOn: end))
+    private static func token(_ end: Int?, _ text: String = "e.y.J") -> ToolEvent {
+        .credential(Credential(.accessToken, Secret(text), username: "alice", expiresOn: end))
     }
 
     private static func got(_ end: Int?, _ type: String = jsonWebToken) -> String {
@@ -39,6 +39,21 @@ import Tools
         failed("INVALID_REQUEST", "the URL can't be one: \(shown)")
     }
 
+    private static func noType(_ shown: String) -> String {
+        failed(
+            "INVALID_REQUEST",
+            """
+            lanyard has no token of the type \(shown): in the credential configuration, set subject_token_type to \
+            \(jsonWebToken) or \(idToken)
+            """)
+    }
+
+    private static let noJWT = failed(
+        "INVALID_TOKEN",
+        """
+        the token for \(url) isn't a JWT, which Google needs: if the issuer gives ID tokens, set subject_token_type to \
+        \(idToken)
+        """)
     private static let usage = failed("INVALID_REQUEST", "usage: lanyard gcloud URL")
     private static let noToken = failed("NOT_FOUND", "what is stored for \(url) is no token")
 
@@ -53,12 +68,14 @@ import Tools
         Case(testDescription: "a token by its own name", type: jsonWebToken, event: token(nil), output: got(nil)),
         Case(
             testDescription: "a token is no assertion of SAML's", type: "urn:ietf:params:oauth:token-type:saml2",
-            event: token(nil), output: got(nil)),
+            output: noType("urn:ietf:params:oauth:token-type:saml2")),
+        Case(testDescription: "a type that nobody knows", type: "foo\n", output: noType("foo?")),
         Case(testDescription: "a token of no type", type: "", event: token(nil), output: got(nil)),
-        Case(
-            testDescription: "JSON holds any token",
-            event: .credential(Credential(.accessToken, Secret("a\"\n"), username: nil)),
-            output: got(nil).replacing("e.y.J", with: #"a\"\n"#)),
+        Case(testDescription: "an opaque token", event: token(nil, "gho_opaque"), output: noJWT),
+        Case(testDescription: "a token of two parts", event: token(nil, "e.y"), output: noJWT),
+        Case(testDescription: "a token without a signature", event: token(nil, "e.y."), output: noJWT),
+        Case(testDescription: "a token with a blank", event: token(nil, "e.y.J "), output: noJWT),
+        Case(testDescription: "an encrypted token", type: idToken, event: token(nil, "e.y.J.w.e"), output: noJWT),
         Case(
             testDescription: "a password", event: .credential(Credential(.password, Secret("p"), username: "u")),
             output: noToken),

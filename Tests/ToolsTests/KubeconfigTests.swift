@@ -105,6 +105,17 @@ import Yams
         (oidc("--certificate-authority-data=Zm9v"), "it has --certificate-authority-data"),
         (oidc("--oidc-request-header", "a=b"), "it has --oidc-request-header"),
         (oidc("--password=p"), "it has --password"),
+        (oidc("--local-server-cert=/c"), "it has --local-server-cert"),
+        (oidc("--listen-address=127.0.0.1:80"), "its browser comes back to port 80"),
+        (oidc("--oidc-redirect-url-hostname=login.example"), "its browser comes back to another host"),
+        (oidc("--oidc-redirect-url=https://login.example/cb"), "its browser comes back to another place"),
+        (oidc("--oidc-redirect-url=http://localhost:8000/cb"), "its browser comes back to another place"),
+        (oidc("--oidc-auth-request-extra-params=prompt=login"), "it sends the parameter prompt"),
+        (oidc("--oidc-auth-request-extra-params=ttl=1,login_hint=me"), "it sends the parameter login_hint"),
+        (oidc("--oidc-auth-request-extra-params=client_secret=x"), "it sends the parameter client_secret"),
+        (oidc("--oidc-auth-request-extra-params=a=b,API_KEY=x"), "it sends the parameter api_key"),
+        (oidc("--oidc-auth-request-extra-params=x"), "it has something other than NAME=VALUE"),
+        (oidc("'--oidc-auth-request-extra-params=a=\"b=c\"'"), "it has quotes in"),
         (oidc("--oidc-use-access-token").replacing("--oidc-client-id", with: "--v"), "it has no --oidc-client-id"),
     ])
     func `who can't be converted stays, with the reason`(user: String, reason: String) throws {
@@ -205,44 +216,48 @@ import Yams
             oidc.signIn
                 == KubeSignIn(
                     tenant: nil, clientID: "kubernetes", server: nil, cloud: nil, issuer: "https://id.example.com/lab",
-                    scopes: ["openid", "a", "b", "c"], givesIDTokens: true))
+                    scopes: ["openid", "a", "b", "c"], givesIDTokens: true, port: "8000"))
     }
 
     /// Forms of the options of the kubelogin for OpenID Connect, as its documentation and its users write them: whether the
     /// cluster takes ID tokens, the port, the scopes besides openid, and extra parameters.
     private static let forms: [([String], Bool, String?, [String], [String])] = [
-        ([], true, nil, [], []),
-        (["--oidc-extra-scope=email"], true, nil, ["email"], []),
-        (["--oidc-extra-scope", "email"], true, nil, ["email"], []),
-        (["--oidc-extra-scope=email,profile"], true, nil, ["email", "profile"], []),
-        (["--oidc-extra-scope=email", "--oidc-extra-scope=groups"], true, nil, ["email", "groups"], []),
-        (["--oidc-extra-scope=openid", "--oidc-extra-scope=offline_access"], true, nil, ["offline_access"], []),
-        (["--oidc-use-pkce"], true, nil, [], []),
-        (["--oidc-pkce-method=S256"], true, nil, [], []),
-        (["--oidc-pkce-method", "auto"], true, nil, [], []),
-        (["--oidc-use-access-token"], false, nil, [], []),
-        (["--oidc-use-access-token=true"], false, nil, [], []),
-        (["--oidc-use-access-token=false"], true, nil, [], []),
-        (["--grant-type=auto"], true, nil, [], []),
-        (["--grant-type=authcode"], true, nil, [], []),
+        ([], true, "8000", [], []),
+        (["--oidc-extra-scope=email"], true, "8000", ["email"], []),
+        (["--oidc-extra-scope", "email"], true, "8000", ["email"], []),
+        (["--oidc-extra-scope=email,profile"], true, "8000", ["email", "profile"], []),
+        (["--oidc-extra-scope=email", "--oidc-extra-scope=groups"], true, "8000", ["email", "groups"], []),
+        (["--oidc-extra-scope=openid", "--oidc-extra-scope=offline_access"], true, "8000", ["offline_access"], []),
+        (["--oidc-use-pkce"], true, "8000", [], []),
+        (["--oidc-pkce-method=S256"], true, "8000", [], []),
+        (["--oidc-pkce-method", "auto"], true, "8000", [], []),
+        (["--oidc-use-access-token"], false, "8000", [], []),
+        (["--oidc-use-access-token=true"], false, "8000", [], []),
+        (["--oidc-use-access-token=false"], true, "8000", [], []),
+        (["--grant-type=auto"], true, "8000", [], []),
+        (["--grant-type=authcode"], true, "8000", [], []),
         (["--grant-type=authcode-keyboard"], true, nil, [], []),
         (["--grant-type", "device-code"], true, nil, [], []),
-        (["--skip-open-browser"], true, nil, [], []),
-        (["--browser-command=firefox"], true, nil, [], []),
+        (["--skip-open-browser"], true, "8000", [], []),
+        (["--browser-command=firefox"], true, "8000", [], []),
         (["--listen-address=127.0.0.1:12345"], true, "12345", [], []),
-        (["--listen-address=0.0.0.0:8000", "--listen-address=127.0.0.1:18000"], true, "18000", [], []),
+        (["--listen-address=0.0.0.0:8000", "--listen-address=127.0.0.1:18000"], true, "8000", [], []),
         (["--listen-port=8000"], true, "8000", [], []),
+        (["--listen-address=127.0.0.1:0"], true, nil, [], []),
+        (["--listen-address=127.0.0.1:9000,127.0.0.1:9001"], true, "9000", [], []),
         (["--oidc-redirect-url=http://localhost:8000"], true, "8000", [], []),
-        (["--oidc-redirect-url-hostname=localhost"], true, nil, [], []),
-        (["--authentication-timeout-sec=60"], true, nil, [], []),
-        (["--token-cache-dir=/tmp/cache"], true, nil, [], []),
-        (["--token-cache-storage=keyring"], true, nil, [], []),
-        (["--force-refresh"], true, nil, [], []),
-        (["--insecure-skip-tls-verify=false"], true, nil, [], []),
-        (["-v1"], true, nil, [], []),
-        (["--v=1"], true, nil, [], []),
-        (["--oidc-auth-request-extra-params=ttl=86400"], true, nil, [], ["ttl=86400"]),
-        (["--open-url-after-authentication=https://example.com"], true, nil, [], []),
+        (["--oidc-redirect-url-hostname=localhost"], true, "8000", [], []),
+        (["--authentication-timeout-sec=60"], true, "8000", [], []),
+        (["--token-cache-dir=/tmp/cache"], true, "8000", [], []),
+        (["--token-cache-storage=keyring"], true, "8000", [], []),
+        (["--force-refresh"], true, "8000", [], []),
+        (["--insecure-skip-tls-verify=false"], true, "8000", [], []),
+        (["-v1"], true, "8000", [], []),
+        (["--v=1"], true, "8000", [], []),
+        (["--oidc-auth-request-extra-params=ttl=86400"], true, "8000", [], ["ttl=86400"]),
+        (["--oidc-auth-request-extra-params=ttl=86400,b"], true, "8000", [], ["ttl=86400,b"]),
+        (["--oidc-auth-request-extra-params=a=foo,b=c"], true, "8000", [], ["a=foo", "b=c"]),
+        (["--open-url-after-authentication=https://example.com"], true, "8000", [], []),
     ]
 
     @Test(arguments: forms)
@@ -263,10 +278,42 @@ import Yams
     }
 
     @Test(arguments: [
+        (oidc(), "http://127.0.0.1:8000"), (oidc("--listen-port=9000"), "http://127.0.0.1:9000"),
+        (oidc("--listen-address=localhost:0"), "http://127.0.0.1"),
+        (oidc("--oidc-redirect-url=http://localhost:9000/"), "http://127.0.0.1:9000"),
+        (oidc("--grant-type=authcode-keyboard"), "http://127.0.0.1"), (oidc("--grant-type=device-code"), nil),
+        (oidc("--oidc-redirect-url-hostname=127.0.0.1"), nil),
+        (oidc("--oidc-redirect-url=http://127.0.0.1:9000"), nil), (kubelogin("get-token"), nil),
+    ])
+    func `a redirect URI that kubelogin doesn't have is known`(user: String, redirect: String?) throws {
+        #expect(try Self.user(Self.file(user)).redirect == redirect)
+    }
+
+    @Test(arguments: [
+        (kubelogin("get-token"), kubelogin("get-token"), true),
+        (kubelogin("--login-hint=alice@contoso.com"), kubelogin("--login-hint", "alice@contoso.com"), true),
+        (kubelogin("--login-hint=alice@contoso.com"), kubelogin("--login-hint=bob@contoso.com"), false),
+        (kubelogin("--login-hint=alice@contoso.com"), kubelogin("get-token"), false),
+        (kubelogin("--tenant-id=a"), kubelogin("--tenant-id=b"), false),
+        (kubelogin("--token-cache-dir=/a"), kubelogin("get-token"), false),
+        (oidc("--token-cache-dir=/a"), oidc("--token-cache-dir=/b"), false), (oidc(), oidc("--v=1"), true),
+        ("auth-provider:\n  name: azure", "auth-provider:\n  name: azure", false),
+    ])
+    func `users who sign in alike, and keep tokens in one place, have one account`(
+        first: String, second: String, isOne: Bool
+    ) throws {
+        let users = try [first, second].map { try Self.user(Self.file($0)) }
+        #expect(users[0].shares(itsAccountWith: users[1]) == isOne)
+        #expect(users[1].shares(itsAccountWith: users[0]) == isOne)
+    }
+
+    @Test(arguments: [
         kubelogin("get-token", "--client-secret", "S3CRET", "--password=S3CRET", "-xS3CRET", "--login", "spn"),
         kubelogin("get-token", "S3CRET", "--oidc-issuer-url=https://u:S3CRET@id.example", "--token=S3CRET"),
         kubelogin("--pop-enabled", "S3CRET").replacing("env: null", with: "env:\n  - name: A\n    value: S3CRET"),
         oidc("--oidc-client-secret=S3CRET", "--oidc-client-secret", "S3CRET"),
+        oidc("--oidc-auth-request-extra-params=client_secret=S3CRET"),
+        oidc("--oidc-auth-request-extra-params=S3CRET"), oidc("--oidc-auth-request-extra-params", "my-token=S3CRET"),
         "exec:\n  args: [-c, 'S3CRET kubelogin']\n  command: sh\n  installHint: S3CRET",
         "auth-provider:\n  config:\n    client-secret: S3CRET\n  name: azure",
     ])

@@ -98,6 +98,34 @@ import Tools
         #expect(alone.request?.host == nil && alone.status == 0)
     }
 
+    @Test(arguments: [
+        (#"{"token":"id"}"#, TokenRequest.Kind.id), (#"{"token":"access"}"#, .access), (#"{"audience":"x"}"#, nil),
+        ("null", nil),
+    ])
+    func `the extension names the token of a sign-in, and other programs' keys don't matter`(
+        _ config: String, _ token: TokenRequest.Kind?
+    ) {
+        let trial = Self.trial(Self.info(Self.v1, #"\#(Self.extended),"config":\#(config)}"#), [], .nothing)
+        #expect(trial.request?.explicit.token == token)
+    }
+
+    private static let extended = #""cluster":{"server":"https://k8s.example""#
+
+    @Test(arguments: [
+        (#"{"token":"ID"}"#, "ID is no `token`: write id or access"),
+        (#"{"token":"id_token"}"#, "id_token is no `token`: write id or access"),
+        (#"{"token":""}"#, " is no `token`: write id or access"), (#"{"token":7}"#, "`token` must be a text"),
+        (#"{"tokn":"id"}"#, "`tokn` is unknown: did you mean `token`?"),
+        (#"{"clientid":"id"}"#, "`clientid` is unknown: did you mean `client-id`?"),
+        (#"{"account":null}"#, "`account` must be a text"), (#"{"scopes":"a"}"#, "`scopes` must be a list of texts"),
+        (#"{"scopes":["a",1]}"#, "`scopes` must be a list of texts"), ("[]", "there is no table"),
+    ])
+    func `what the extension says wrongly gets no token`(_ config: String, _ words: String) {
+        let trial = Self.trial(Self.info(Self.v1, #"\#(Self.extended),"config":\#(config)}"#))
+        #expect(trial.words == "\(words), in the kubeconfig's extension client.authentication.k8s.io/exec")
+        #expect(trial.output.isEmpty && trial.status == 1)
+    }
+
     @Test(
         arguments: [
             (

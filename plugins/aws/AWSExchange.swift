@@ -75,7 +75,9 @@ struct RoleKeys: Sendable {
         let region =
             if labels.count > 3, labels[0].hasPrefix("sts") { try Region(labels[1], request) } else if labels.count == 3
             { try Region("us-east-1", request) } else { try Region(ofOptionsOf: request) }
-        return try await keys(of: named + [role], in: region, by: service)
+        // Without a role in the rule, the user's only one assumes the URL's.
+        let first = isOfIdentityCenter && named.isEmpty ? [""] : named
+        return try await keys(of: first + [role], in: region, by: service)
     }
 
     /// Returns the keys of the last of these roles; without any, those of the only role that the token's user has, or the
@@ -84,7 +86,8 @@ struct RoleKeys: Sendable {
         of roles: [String], in region: Region, by tokenService: SecurityTokenService? = nil
     ) async throws(PluginError) -> AWSKeys {
         let portal =
-            isOfIdentityCenter ? Portal(region: try portalRegion(region), token: token, transport: transport) : nil
+            isOfIdentityCenter
+            ? Portal(region: try portalRegion(region), token: token, transport: transport, request: request) : nil
         let service = tokenService ?? SecurityTokenService(url: region.url("sts"), transport: transport)
         var keys: AWSKeys
         var next = roles[...]
@@ -136,123 +139,6 @@ struct RoleKeys: Sendable {
             .invalidRequest,
             text.map { "\($0.displayable(limit: 200)) is not the ARN of a role" } ?? "the rule names no role",
             hint: "write into the rule: exchange-parameters = { role = \"arn:aws:iam::ACCOUNT:role/NAME\" }")
-    }
-}
-
-/// IAM Identity Center's portal, which knows what roles in which accounts a token's user has.
-struct Portal: Sendable {
-    let region: Region
-    let token: Secret
-    let transport: Transport
-
-    private var url: String { region.url("portal.sso") }
-    private var host: String { StrictURL(https: url)?.hostText ?? "the portal" }
-
-    /// Returns the keys of `ACCOUNT/ROLE`; nil for the only role that there is.
-    func keys(of role: String?) async throws(PluginError) -> AWSKeys {
-        guard let role, !role.isEmpty else {
-            let all = try await roles()
-            guard all.count == 1 else {
-                var error = Self.choose(all, "you have \(all.count) roles, and the rule names none")
-                // What a URL's path leaves open, no rule can say.
-                if role == nil { (error.parameter, error.choices) = ("role", Array(all.prefix(Self.mostChoices))) }
-                throw error
-            }
-            return try await keys(of: all[0])
-        }
-        let parts = role.pieces(between: "/", omittingEmpty: false).map(String.init)
-        guard parts.count == 2, parts[0].isAccountNumber, parts[1].isSessionName else {
-            throw Self.choose(try await roles(), "\(role.displayable(limit: 200)) is no account and role")
-        }
-        let answer = try await get("federation/credentials", [("role_name", parts[1]), ("account_id", parts[0])])
-        guard ![403, 404].contains(answer.status) else {
-            throw Self.choose(try await roles(), "you don't have the role \(parts[1]) in the account \(parts[0])")
-        }
-        let said = try document(answer)["roleCredentials"]
-        let texts = ["accessKeyId", "secretAccessKey", "sessionToken"].map { said?[$0]?.string }
-        guard
-            let keys = AWSKeys(
-                texts, until: said?["expiration"]?.wholeNumber.map { Double($0) / 1000 }, in: answer)
-        else { throw PluginError(.internal, "\(host) gave no keys that can be used") }
-        return keys
-    }
-
-    /// Returns all roles as `ACCOUNT/ROLE`, with the accounts' names in order.
-    private func roles() async throws(PluginError) -> [String] {
-        var all: [String] = []
-        for account in try await list("assignment/accounts", "accountList", []) {
-            guard let id = account["accountId"]?.string, id.isAccountNumber else { continue }
-            for role in try await list("assignment/roles", "roleList", [("account_id", id)]) {
-                if let name = role["roleName"]?.string, name.isSessionName { all.append("\(id)/\(name)") }
-            }
-        }
-        return all
-    }
-
-    /// Ends the sign-in that the token is of.
-    func logOut() async throws(PluginError) {
-        let answer: HTTPAnswer
-        do throws(OAuthError) {
-            answer = try await transport.post(
-                "\(url)/logout", "", as: "application/json",
-                headers: [("x-amz-sso_bearer_token", token.reveal())], .harmless)
-        } catch {
-            throw error.plain
-        }
-        guard (200..<300).contains(answer.status) || answer.status == 401 else {
-            throw PluginError(.unavailable, "\(host) doesn't end the session: HTTP \(answer.status)")
-        }
-    }
-
-    /// The greatest number of roles that the user picks one of.
-    private static let mostChoices = 200
-    /// The greatest number of pages of a list.
-    private static let mostPages = 50
-
-    private func list(
-        _ path: String, _ member: String, _ fields: [FormEncoding.Field]
-    ) async throws(PluginError) -> [JSONValue] {
-        var all: [JSONValue] = []
-        var next: String?
-        for _ in 0..<Self.mostPages {
-            let page = [("max_result", "100")] + (next.map { [("next_token", $0)] } ?? [])
-            let said = try document(try await get(path, fields + page))
-            all += said[member]?.elements ?? []
-            next = said["nextToken"]?.string
-            if next == nil { break }
-        }
-        return all
-    }
-
-    private func get(_ path: String, _ fields: [FormEncoding.Field]) async throws(PluginError) -> HTTPAnswer {
-        let answer: HTTPAnswer
-        do throws(OAuthError) {
-            answer = try await transport.get(
-                FormEncoding.append(fields, to: "\(url)/\(path)"),
-                headers: [("x-amz-sso_bearer_token", token.reveal())])
-        } catch {
-            throw error.plain
-        }
-        guard answer.status != 401 else { throw PluginError(.interactionRequired, "\(host) refuses the token") }
-        return answer
-    }
-
-    private func document(_ answer: HTTPAnswer) throws(PluginError) -> JSONValue {
-        guard answer.status == 200, let said = answer.json else {
-            let words = answer.json?["message"]?.string ?? "HTTP \(answer.status)"
-            throw PluginError(.invalidRequest, "\(host) refuses: \(words.displayable(limit: 300))")
-        }
-        return said
-    }
-
-    private static func choose(_ roles: [String], _ problem: String) -> PluginError {
-        let shown = roles.prefix(20).joined(separator: ", ") + (roles.count > 20 ? ", …" : "")
-        return PluginError(
-            .invalidRequest, problem,
-            hint: roles.isEmpty
-                ? "ask your administrator to assign one to you"
-                : "write one into the rule, such as exchange-parameters = { role = \"\(roles[0])\" }; you have \(shown)"
-        )
     }
 }
 
@@ -345,7 +231,7 @@ struct AWSService: Sendable {
             switch code {
             case "ExpiredTokenException", "UnrecognizedClientException":
                 PluginError(.interactionRequired, "\(host) refuses the keys: \(shown)")
-            case "InvalidSignatureException": PluginError(skewedBy: shown, at: host)
+            case "InvalidSignatureException": PluginError(unsigned: shown, at: host)
             case "AccessDeniedException":
                 PluginError(
                     .invalidRequest, "\(host) refuses: \(shown)",

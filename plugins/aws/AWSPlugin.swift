@@ -67,7 +67,8 @@ package struct AWSPlugin: AuthorityPlugin {
         let result = try await renew(request)
         try await connector.connected(request) { transport throws(PluginError) in
             let region = try IdentityCenter(request, over: transport).region
-            try await Portal(region: region, token: result.accessToken, transport: transport).logOut()
+            try await Portal(region: region, token: result.accessToken, transport: transport, request: request)
+                .logOut()
         }
     }
 

@@ -45,12 +45,19 @@ struct IdentityCenter: OAuthSession {
         self.transport = transport
         let hint = request.signIn.loginHint?.displayable(limit: 256)
         name = hint == address.hostText ? nil : hint
-        let labels = address.host.name.pieces(between: ".").map(String.init)
-        switch (labels.count, labels.dropFirst(2).first) {
-        case (5, let name?) where labels.suffix(2) == ["app", "aws"]: region = try Region(name, request)
-        case (5..., "portal"?) where labels[3] == "amazonaws": region = try Region(labels[1], request)
-        default: region = try Region(ofOptionsOf: request)
-        }
+        region =
+            if let name = Self.region(ofStartURLAt: address.host.name) { try Region(name, request) } else {
+                try Region(ofOptionsOf: request)
+            }
+    }
+
+    /// Returns the region in the name of a start URL's host: `ID.portal.REGION.app.aws`, or `ID.REGION.portal.amazonaws.com`.
+    static func region(ofStartURLAt host: String) -> String? {
+        let labels = host.pieces(between: ".").map(String.init)
+        guard labels.count > 4 else { return nil }
+        if labels[2] == "portal", labels[3] == "amazonaws" { return labels[1] }
+        let domains = ["app.aws", "app.amazonwebservices.com.cn", "api.amazonwebservices.eu"]
+        return labels[1] == "portal" && domains.contains(labels[3...].joined(separator: ".")) ? labels[2] : nil
     }
 
     /// Where clients are registered and tokens are issued.

@@ -114,7 +114,9 @@ struct MachineKeys: Sendable {
         switch (profile["source_profile"], profile["credential_source"]) {
         case (let next?, nil):
             guard files.profiles.keys.contains(next) else {
-                throw wrong("the profile \(shown) names no profile as its source_profile", "check the name")
+                throw wrong(
+                    "the profile \(shown) names the source_profile \(next.displayable(limit: 100)), which there isn't",
+                    "check the name")
             }
             if next == name {
                 if let keys = try files.keys(ofProfile: name) { return keys }

@@ -97,7 +97,7 @@ struct SecurityTokenService: Sendable {
                         ? "the role's trust policy must let the identity provider assume it with web identity"
                         : "the role's trust policy must name the role before it, and its own policy must allow sts:AssumeRole"
                 )
-            case "SignatureDoesNotMatch": PluginError(skewedBy: words, at: host)
+            case "SignatureDoesNotMatch": PluginError(unsigned: words, at: host)
             case "IDPCommunicationError": PluginError(.unavailable, "\(host) can't ask the token's issuer: \(words)")
             default: PluginError(.invalidRequest, "\(host) refuses: \(words)")
             }
@@ -107,9 +107,11 @@ struct SecurityTokenService: Sendable {
 }
 
 extension PluginError {
-    /// Creates the error for a refused signature, which means a wrong clock.
-    init(skewedBy words: String, at host: String) {
-        self.init(.invalidRequest, "\(host) refuses the signature: \(words)", hint: "check this computer's clock")
+    /// Creates the error for a refused signature, which means a wrong secret key or a wrong clock.
+    init(unsigned words: String, at host: String) {
+        self.init(
+            .invalidRequest, "\(host) refuses the signature: \(words)",
+            hint: "check the secret key if it was typed somewhere, and this computer's clock")
     }
 }
 

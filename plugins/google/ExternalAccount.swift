@@ -20,7 +20,7 @@ struct ExternalAccount: GoogleCredentials {
     private let project: String?
     private let client: (id: String, secret: Secret)?
 
-    let words = "another issuer's token, which Google exchanges"
+    let words = "another issuer's token"
 
     private static let lifetimes = 600...43_200
 

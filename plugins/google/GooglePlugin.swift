@@ -118,17 +118,22 @@ enum GoogleDemand: Sendable {
         let named = request.scopes.compactMap { scope in
             scope.hasPrefix(Self.audienceScope) ? String(scope.utf8.dropFirst(Self.audienceScope.utf8.count)) : nil
         }
-        let audiences = named + request.resources
-        let isForID = !named.isEmpty || request.scopes == ["openid"]
-        guard isForID else {
+        let others = request.scopes.filter { $0 != "openid" && !$0.hasPrefix(Self.audienceScope) }
+        guard !named.isEmpty || request.scopes.contains("openid") else {
             guard request.resources.isEmpty else {
                 throw PluginError(
                     .invalidRequest, "Google's access tokens are for scopes, and not for resources",
                     hint: "leave out resource-indicators, or write token = \"id\" for an ID token")
             }
-            self = .access(request.scopes)
+            self = .access(others)
             return
         }
+        if let other = others.first {
+            throw PluginError(
+                .invalidRequest, "an ID token of Google's has no scope \(other.displayable(limit: 200))",
+                hint: "leave out the scope, or ask for an access token")
+        }
+        let audiences = named + request.resources
         guard audiences.count == 1 else {
             throw PluginError(
                 .invalidRequest,

@@ -21,7 +21,11 @@ struct ServiceAccount: GoogleCredentials {
         keyID = file.members["private_key_id"]?.string
         url = try file.url("token_uri", at: "oauth2") ?? services.hosts.url("oauth2") + "/token"
         let pem = Secret(try file.text("private_key"))
-        do throws(OAuthError) { key = try ClientCertificate(key: pem, in: file.path) } catch { throw error.plain }
+        do throws(OAuthError) { key = try ClientCertificate(key: pem, in: file.path) } catch {
+            throw PluginError(
+                .invalidRequest, "private_key in \(file.path.displayable(limit: 300)) is not an RSA key in PEM",
+                hint: "have Google make another key for the service account; it shows each only once")
+        }
     }
 
     func token(_ demand: GoogleDemand) async throws(PluginError) -> GoogleToken {

@@ -78,22 +78,27 @@ struct GitHubApp {
                     hint: "have git send the path (credential.useHttpPath), or write "
                         + "resource-indicators = [\"https://\(host)/OWNER\"] in the rule, for all of an owner's")
             }
-            return Target(
-                owner: String(url.segments[0]), repository: url.segments.count > 1 ? String(url.segments[1]) : nil)
+            // A wiki is its repository's, and no repository's name ends like that.
+            let name = url.segments.dropFirst().first.map { $0.hasSuffix(".wiki") ? $0.dropLast(5) : $0[...] }
+            return Target(owner: String(url.segments[0]), repository: name.map(String.init))
         }
     }
+
+    private static let levels = ["read", "write", "admin"]
 
     private var permissions: [String: JSONValue] {
         get throws(PluginError) {
             var all: [String: JSONValue] = [:]
             for scope in session.request.scopes {
-                guard let (name, level) = scope.cut(at: ":"), !name.isEmpty, ["read", "write", "admin"].contains(level)
-                else {
+                let parts = scope.pieces(between: ":", omittingEmpty: false).map(String.init)
+                // A scope of an OAuth app has the level first, as in `write:packages`.
+                let (name, level) = Self.levels.contains(parts[0]) ? (parts.last, parts[0]) : (parts[0], parts.last)
+                guard parts.count == 2, let name, !name.isEmpty, let level, Self.levels.contains(level) else {
                     throw PluginError(
                         .invalidRequest, "\(scope.displayable(limit: 64)) is not a permission of a GitHub App",
                         hint: "write permissions as scopes, such as \"contents:read\" or \"packages:write\"")
                 }
-                all[String(name)] = .string(String(level))
+                all[name] = .string(level)
             }
             return all
         }

@@ -39,6 +39,7 @@ public struct SourcePlugin: AuthorityPlugin {
         guard let wanted = request.lookup, !wanted.row.program.isEmpty else {
             throw PluginError(.unsupported, "the source has no program")
         }
+        let keepFor = try request.keepFor
         let words = try wanted.row.program.map { word throws(PluginError) in try wanted.filled(word) }
         var input: Secret?
         if let question = wanted.row.asks {
@@ -61,9 +62,28 @@ public struct SourcePlugin: AuthorityPlugin {
                 hint: wanted.unlocking
                     ?? "look at its output: it must have one at `\(places.joined(separator: "` or `").displayable())`")
         }
+        // pass and gopass list a folder, below its name.
+        guard
+            wanted.reference.isEmpty
+                || !secret.withoutTrailingSlashes.isSame(as: wanted.reference.withoutTrailingSlashes)
+        else {
+            throw PluginError(
+                .unavailable,
+                "\(wanted.entry) in \(wanted.source) has no password: it is a folder, or its password is its name",
+                hint: "name an entry in the rule's `source`")
+        }
+        let username = wanted.row.username.lazy.compactMap { output.value(at: $0) }.first
+        for (what, value, form) in [
+            ("password", secret, WireForm.text(65_535)), ("user name", username ?? "", .basicUsername),
+        ] where !form.accepts(value) {
+            throw PluginError(
+                .unavailable,
+                "the \(what) that \(words[0].displayable(limit: 100)) gave for \(wanted.entry) can't be sent: it is too long, or has "
+                    + (what == "password" ? "a control character" : "a colon or a control character"),
+                hint: "change the entry")
+        }
         var credential = PluginCredential(
-            username: wanted.row.username.lazy.compactMap { output.value(at: $0) }.first.map { Secret($0) },
-            secret: Secret(secret), expiresIn: nil)
+            username: username.map { Secret($0) }, secret: Secret(secret), expiresIn: nil)
         if let name = wanted.username, let found = credential.username, !found.reveal().isSame(as: name),
             !wanted.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
         {
@@ -71,8 +91,23 @@ public struct SourcePlugin: AuthorityPlugin {
                 .unavailable, "\(wanted.entry) in \(wanted.source) is of another user than the URL's",
                 hint: "name the user's own entry in the rule, or leave the user name out of the URL")
         }
-        credential.keepFor = request.options["keep-for"].flatMap { Int($0) }
+        credential.keepFor = keepFor
         return credential
+    }
+}
+
+extension PluginRequest {
+    /// For how many seconds the user allows an answer to be kept; nil if not at all.
+    fileprivate var keepFor: Int? {
+        get throws(PluginError) {
+            guard let text = options["keep-for"] else { return nil }
+            guard let seconds = Int(text), (0...86_400).contains(seconds) else {
+                throw PluginError(
+                    .invalidRequest, "keep-for in [plugin.source] is \(text.displayable(limit: 100))",
+                    hint: "it is a number of seconds, from 0 to 86400: lanyard config set plugin.source.keep-for 300")
+            }
+            return seconds
+        }
     }
 }
 
@@ -108,7 +143,8 @@ extension PluginLookup {
                 throw PluginError(.invalidRequest, "\(value.displayable(limit: 100)) looks like an option of a program")
             }
             var value = value
-            if value.utf8.starts(with: "~/".utf8), let home = getenv("HOME") {
+            // A shell finds it itself, whatever is in the home's name.
+            if row.program.first != "sh", value.utf8.starts(with: "~/".utf8), let home = getenv("HOME") {
                 value = String(cString: home) + value.dropFirst()
             }
             filled = filled.replacing(bytes: name, with: quoting ? value.quotedForShell : value)
@@ -141,7 +177,11 @@ struct SourceOutput {
         self.text = text
     }
 
-    private var lines: [Substring] { text.pieces(between: "\n", omittingEmpty: false) }
+    private var lines: [Substring] {
+        text.pieces(between: "\n", omittingEmpty: false).map { line in
+            line.utf8.last == UInt8(ascii: "\r") ? Substring(line.utf8.dropLast()) : line
+        }
+    }
 
     /// Returns what is at a place; nil if nothing is there.
     ///

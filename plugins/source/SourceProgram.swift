@@ -21,9 +21,15 @@ struct SourceProgram: Sendable {
             let text = input.map { $0.reveal() + "\n" } ?? ""
             let result = try await run(
                 .name(words[0]), arguments: Arguments(Array(words.dropFirst())), input: .string(text),
-                output: .string(limit: Self.longest), error: .string(limit: Self.longest))
+                output: .bytes(limit: Self.longest), error: .string(limit: Self.longest))
             guard result.terminationStatus.isSuccess else { throw failure(result.standardError) }
-            return result.standardOutput
+            guard let output = String(validating: result.standardOutput, as: UTF8.self) else {
+                throw PluginError(
+                    .unavailable,
+                    "\(words[0].displayable(limit: 100)) printed something that is not UTF-8 for \(lookup.entry)",
+                    hint: "change the entry, or have the program print UTF-8")
+            }
+            return output
         } catch let error as PluginError {
             throw error
         } catch let error as SubprocessError where error.code == .executableNotFound {

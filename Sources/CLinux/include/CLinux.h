@@ -58,6 +58,9 @@ int lanyard_start_apart(
 /// Opens a descriptor that becomes readable when a process exits (pidfd_open(2), Linux 5.3).
 int lanyard_process_open(int process);
 
+/// Has a program that posix_spawn(3) starts with these file actions (a `posix_spawn_file_actions_t`) run in `/`.
+int lanyard_spawn_in_root(void *actions);
+
 /// Starts a program that nobody waits for, in a session of its own, and returns its process ID.
 ///
 /// It reads these bytes from its standard input, inherits no other open file, runs in `/`, and handles all signals in

@@ -26,6 +26,8 @@ package protocol TokenNamingCommand: Command {
     var takesFields: Bool { get }
     /// Whether the command prepares what git gets, too.
     static var isForGit: Bool { get }
+    /// Whether the URL may be a rule's with a wildcard, because nothing is sent to its hosts.
+    static var takesPatterns: Bool { get }
 }
 
 extension TokenNamingCommand {
@@ -33,6 +35,7 @@ extension TokenNamingCommand {
     package var identity: String? { nil }
     package var takesFields: Bool { false }
     package static var isForGit: Bool { false }
+    package static var takesPatterns: Bool { false }
 
     /// Returns the request that the options specify.
     ///
@@ -71,7 +74,7 @@ extension TokenNamingCommand {
     private func asked(in session: Session) async throws(CommandError) -> CredentialRequest {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
-            asked = try CredentialRequest(url: url)
+            asked = try CredentialRequest(url: url, ofOneOf: Self.takesPatterns ? session.configuration.rules : [])
         }
         try named.write(to: &asked.explicit)
         asked.explicit.identity = identity
@@ -106,7 +109,11 @@ extension TokenNamingCommand {
         if let url { return url }
         guard !named.isTokenNamed else { return nil }
         let rules = session.configuration.rules
-        if rules.count == 1 { return rules[0].pattern.text }
+        if rules.count == 1 {
+            let text = rules[0].pattern.text
+            guard !Self.takesPatterns, text.hasBytes("*") else { return text }
+            throw CommandError("the rule for \(text) is for many hosts", hints: ["add the URL of one"], status: .usage)
+        }
         guard !rules.isEmpty else {
             throw CommandError(
                 "no rule says yet which token to get",
@@ -237,7 +244,7 @@ package struct AuthorityOptions: ParsableArguments {
             return try NamedAuthority(authority, clientID: client, in: session)
         }
         guard let url else { return nil }
-        let request = try CredentialRequest(url: url)
+        let request = try CredentialRequest(url: url, ofOneOf: session.configuration.rules)
         guard let wanted = try session.resolve(request) else { throw CommandError(noRuleMaps: request) }
         var place = try NamedAuthority(wanted, in: session)
         place.url = request.url

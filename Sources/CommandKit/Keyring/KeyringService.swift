@@ -80,6 +80,17 @@ extension CommandError {
         self.init(shown, hints: hints, cause: error.opensWithPassword ? .lockedKeyring : .keyring)
     }
 
+    /// Creates the error for a protector that could not be made, and so isn't there.
+    package init(protecting error: KeyringError) {
+        guard error.reason == .sealedElsewhere else {
+            self.init(error)
+            return
+        }
+        self.init(
+            "no protector was made: \(error.detail)",
+            hints: [Hint("read what a protector needs", run: "man lanyard-keyring")], cause: .keyring)
+    }
+
     private static func keyring(_ error: KeyringError) -> (message: Message, hints: [Hint]) {
         if error.provider == SealedKeyring.provider { return sealed(error) }
         if let bus = error.otherBus {

@@ -30,7 +30,7 @@ package struct SealedKeyringSetup {
 
     /// Creates the keyring with a protector, and has the configuration name it.
     package func create(_ protector: Protector) throws(CommandError) {
-        do throws(KeyringError) { try keyring.create(protector) } catch { throw CommandError(error) }
+        do throws(KeyringError) { try keyring.create(protector) } catch { throw CommandError(protecting: error) }
         try use(.sealed)
         (context.keyring as? MachineKeyring)?.use(keyring)
         context.answers.forget()

@@ -17,6 +17,7 @@ struct LoginCommand: TokenNamingCommand {
             """)
 
     static let isForGit = true
+    static let takesPatterns = true
 
     static let examples: KeyValuePairs = [
         "Sign in for a URL that a rule maps": "lanyard login \(Example.url)",
@@ -47,7 +48,8 @@ struct LoginCommand: TokenNamingCommand {
         if try await addRule(session) {
             session = try Session(context, options: options)
             let rule = try self.url.flatMap { url throws(CommandError) in
-                session.configuration.rule(for: try CredentialRequest(url: url))
+                session.configuration.rule(
+                    for: try CredentialRequest(url: url, ofOneOf: session.configuration.rules))
             }
             // The user has been asked to sign in already.
             guard FirstSignIn(session, rule, Prompt(context)) == nil else { return }

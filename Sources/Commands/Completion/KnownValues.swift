@@ -28,7 +28,7 @@ struct KnownValues {
         let found: [Candidate] =
             switch subject {
             case "account", "login-hint": accounts
-            case "key": Configuration.settingKeys.map { Candidate($0, SettingKey.note($0)) }
+            case "key": Configuration.settingKeys.map { Candidate($0, SettingKey.note($0)) } + pluginOptions
             case "identity", "default-identity": identities
             case "forward", "host": forwards
             case "forward-url": forwardedURLs
@@ -42,7 +42,9 @@ struct KnownValues {
             case "client-id": clients
             case "scope": scopes
             case "resource": resources
+            case "token": TokenRequest.Kind.allCases.map { Candidate($0.rawValue) }
             case "exchange": exchanges
+            case "exchange-parameter": exchangeParameters
             case "url":
                 rulesURLs().filter { !$0.text.utf8.contains(UInt8(ascii: "*")) }
                     + (configuration?.mapsKnownHosts == true ? wellKnownURLs : [])
@@ -111,6 +113,18 @@ struct KnownValues {
     private var exchanges: [Candidate] {
         registry.plugins.flatMap { plugin in
             plugin.exchanges.map { Candidate($0.name, $0.hosts.joined(separator: ", ")) }
+        }
+    }
+
+    private var exchangeParameters: [Candidate] {
+        registry.plugins.flatMap(\.exchanges).flatMap { exchange in
+            exchange.parameters.map { Candidate("\($0)=", "of \(exchange.name)") }
+        }
+    }
+
+    private var pluginOptions: [Candidate] {
+        registry.plugins.flatMap { plugin in
+            plugin.options.map { Candidate("plugin.\(plugin.name).\($0)", plugin.summary) }
         }
     }
 

@@ -1,4 +1,5 @@
 import CommandKit
+import Secrets
 import Tools
 
 /// The possible words at the cursor.
@@ -69,6 +70,13 @@ extension Proposal {
         if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
         if point.path == ["config", "set"], parameter.subject == "value", let key = point.arguments.first {
             return key == "ca-file" ? .files : .candidates(KnownValues(context).of(key), named: named)
+        }
+        if point.path.first == "configure", parameter.subject == "profile",
+            let tool = ToolSetup.all.first(where: { $0.name == point.path.last })
+        {
+            let offers = (try? tool.settings(ToolTarget(context)).offers()) ?? []
+            let shown = offers.filter { $0.profile == $0.profile.displayable(limit: 1000) }
+            return .candidates(shown.map { Candidate($0.profile, $0.summary) }, named: named)
         }
         let known = KnownValues(context).of(subject(of: parameter, at: point))
         return .candidates(known + (parameter.subject == "account" ? point.goingBack : []), named: named)

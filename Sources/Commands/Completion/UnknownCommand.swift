@@ -30,8 +30,8 @@ struct UnknownCommand: Equatable {
 extension CommandTree {
     /// The names that other programs have for lanyard's commands.
     static let otherNames = [
-        "account": "status", "agent": "forward serve", "auth": "status", "config git": "configure git",
-        "diagnose": "doctor", "env": "exec",
+        "account": "status", "accounts": "status", "agent": "forward serve", "auth": "status",
+        "config git": "configure git", "diagnose": "doctor", "env": "exec",
         "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "status",
         "log-in": "login", "log-out": "logout", "logoff": "logout", "logon": "login", "ls": "status",
         "print-access-token": "token", "purge": "cache clear", "run": "exec", "setup": "configure git",

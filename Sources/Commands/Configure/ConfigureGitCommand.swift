@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandKit
+import CredentialEngine
 import Model
+import PluginHost
 import Rules
 import Secrets
 import Terminal
@@ -105,7 +107,7 @@ struct ConfigureGitCommand: Command {
         let prompt = self.options.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
-            session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
+            session: session, plan: plan, pattern: pattern, version: version, rule: rule,
             goesOn: goesOn || first != nil || found != nil
         ).tell()
         try await first?.offer(isAgreed: isAgreed)
@@ -114,14 +116,16 @@ struct ConfigureGitCommand: Command {
     /// Returns an identity of this machine's that the user lets git use at a URL; nil if there is none, or another way was chosen.
     private func found(
         for pattern: URLPattern?, _ session: Session
-    ) async throws(CommandError) -> FoundIdentityRule? {
+    ) async throws(CommandError) -> HostRule? {
+        let prompt = options.prompt(session.context)
         guard !hasRuleOptions, identity == nil, !scope.system, session.configuration.agent == nil,
-            let prompt = options.prompt(session.context),
-            let found = try await FoundIdentityRule.found(for: pattern, isOnlyWay: false, session.context),
-            await prompt.accepts(
-                "have git use what the plugin \(found.finder) finds on this machine, without a sign-in?")
+            options.yes || prompt != nil,
+            let found = try await HostRule.found(for: pattern, isOnlyWay: false, nil, session.context)
         else { return nil }
-        return found
+        guard let prompt else { return found }
+        let question: Message =
+            "have git use what the plugin \(found.finder) finds on this machine, without a sign-in?"
+        return await prompt.accepts(question) ? found : nil
     }
 
     /// Returns the identity to write as the default; nil if it already is, or if it is for one URL only.
@@ -134,8 +138,12 @@ struct ConfigureGitCommand: Command {
 
     private func tellNext(_ identity: String, _ pattern: URLPattern?, _ session: Session) async throws(CommandError) {
         guard !options.dryRun else { return }
+        let match = session.configuration.authorityPerRepository(of: identity, in: session.registry)
+        let repository =
+            pattern?.hasPath == true ? nil : match.map { "\(pattern?.place ?? "\($0.authority)")/OWNER/REPOSITORY" }
+        let url = repository ?? pattern?.text
         session.context.console.note(
-            Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: pattern?.text)"))
+            Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: url)"))
     }
 
     /// Returns the URL's existing rule if nobody has signed in for it; the first sign-in may have failed.
@@ -152,7 +160,8 @@ struct ConfigureGitCommand: Command {
     private func plan(
         _ session: Session, _ pattern: URLPattern?, _ version: ToolVersion
     ) async throws(CommandError) -> GitPlan {
-        let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
+        let plan = try await GitPlan(
+            session, scope.scope, pattern: pattern, isAlone: only, identity: identity, version)
         guard let keeper = plan.keepers.first else { return plan }
         session.context.console.note(
             "git \(version) also passes lanyard's tokens to \(keeper.name), which may keep them in a file")
@@ -160,7 +169,7 @@ struct ConfigureGitCommand: Command {
         guard pattern != nil, let prompt = options.prompt(session.context),
             await prompt.accepts("have git ask no other helper there, as with --only?")
         else { return plan }
-        return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
+        return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, identity: identity, version)
     }
 
     /// Returns the rule to write, from the options or the user's answers; nil for none.
@@ -252,6 +261,7 @@ extension Session {
     func maps(_ pattern: URLPattern) -> Bool {
         let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
+        if configuration.rule(ofOtherHost: request, registry) != nil { return true }
         return registry.resource(of: pattern) != nil
             && (configuration.mapsKnownHosts || configuration.defaultIdentity != nil)
     }

@@ -49,7 +49,7 @@ struct ConfigureToolCommand<Index: TableIndex>: Command {
         if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
         // What a profile's own tool finds on this machine, it needs no lanyard for.
         let isWanted = rules.isEmpty && !tool.hasProfiles
-        let found = isWanted ? try await FoundIdentityRule.found(for: pattern, context) : nil
+        let found = isWanted ? try await HostRule.found(for: pattern, options.prompt(context), context) : nil
         let isDone = try await apply(plan, settings, found, context)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
@@ -104,7 +104,7 @@ struct ConfigureToolCommand<Index: TableIndex>: Command {
 
     /// Returns false if nothing was changed.
     private func apply(
-        _ plan: ToolPlan, _ settings: any ToolSettings, _ found: FoundIdentityRule?, _ context: CommandContext
+        _ plan: ToolPlan, _ settings: any ToolSettings, _ found: HostRule?, _ context: CommandContext
     ) async throws(CommandError) -> Bool {
         let console = context.console
         guard !plan.changes.isEmpty || found != nil else {

@@ -1,5 +1,6 @@
 import Addresses
 import CommandKit
+import CredentialEngine
 import Model
 import PluginHost
 import Rules
@@ -19,16 +20,20 @@ struct GitPlan: Sendable {
     /// The host that lanyard is to be alone for; nil for all.
     private let host: URLPattern?
     private let isAlone: Bool
+    /// The identity of a rule that is added for the pattern; nil for none.
+    private let identity: String?
     private let version: ToolVersion
 
     /// Determines what is missing.
     ///
     /// Without a pattern, git asks lanyard for every URL. If `isAlone`, git asks no other helper.
     init(
-        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: ToolVersion
+        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, identity: String?,
+        _ version: ToolVersion
     ) async throws(CommandError) {
         self.scope = scope
         self.pattern = pattern
+        self.identity = identity
         self.isAlone = isAlone
         self.version = version
         request = pattern?.request
@@ -45,7 +50,7 @@ struct GitPlan: Sendable {
             if isAlone { changes.append(GitChange(place: place, variable: "helper", value: "")) }
             changes.append(GitChange(place: place, variable: "helper", value: Self.helper(session.context)))
         }
-        for place in Self.placesByPath(session, pattern) {
+        for place in Self.placesByPath(session, pattern, identity) {
             guard await !git.sendsPath(for: place, in: scope == .system ? .system : nil) else { continue }
             changes.append(GitChange(place: place, variable: "useHttpPath", value: "true"))
         }
@@ -66,7 +71,9 @@ struct GitPlan: Sendable {
     func write(_ session: Session) async throws(CommandError) {
         let record = try GitRecord(scope, session.context)
         let locked = try record.file.locked()
-        let now = try await GitPlan(session, scope, pattern: pattern, isAlone: isAlone, version).changes
+        let now = try await GitPlan(
+            session, scope, pattern: pattern, isAlone: isAlone, identity: identity, version
+        ).changes
         // Another lanyard may have written the same changes meanwhile.
         guard !now.isEmpty else { return }
         guard now == changes else {
@@ -123,27 +130,21 @@ struct GitPlan: Sendable {
     }
 
     /// Returns the hosts of rules with a path, and those where plugins find an organisation in the path.
-    private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
+    private static func placesByPath(
+        _ session: Session, _ pattern: URLPattern?, _ identity: String?
+    ) -> [String] {
         let known = session.registry.gitHosts.map { "https://\($0)" }
-        let rules = session.configuration.rules
-        let places = Set(rules.compactMap { $0.pattern.placeWithPath ?? placePerRepository($0, session) } + known)
+        let (rules, registry) = (session.configuration.rules, session.registry)
+        let places = Set(rules.compactMap { session.configuration.placeByPath(of: $0, in: registry) } + known)
         guard let pattern else { return places.sorted() }
         let place = pattern.place
         // A forwarded URL may well have a path.
         guard session.configuration.agent == nil else { return [place] }
         // A rule for the pattern is about to be added, unless one without a path covers the host.
         let isCovered = session.configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
-        return places.contains(place) || pattern.placeWithPath != nil && !isCovered ? [place] : []
-    }
-
-    /// Returns a rule's place if its tokens are for one repository each, as those of an application are at some code hosts.
-    private static func placePerRepository(_ rule: Rule, _ session: Session) -> String? {
-        guard let name = rule.identity,
-            let application = try? session.configuration.identity(named: name).application,
-            session.registry.match(authority: application.authority, kind: application.kind, isConfigured: true)?
-                .issuer?.repositoryScopes != nil
-        else { return nil }
-        return rule.pattern.place
+        if places.contains(place) || pattern.placeWithPath != nil && !isCovered { return [place] }
+        guard let identity, session.configuration.rule(for: pattern.request)?.identity != identity else { return [] }
+        return session.configuration.authorityPerRepository(of: identity, in: registry) == nil ? [] : [place]
     }
 
     /// Returns `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.

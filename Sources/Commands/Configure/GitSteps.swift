@@ -16,7 +16,7 @@ struct GitSteps {
     /// The new `default-identity`; nil if it doesn't change.
     var identity: String?
     /// The rule for an identity of this machine's; nil if none is written.
-    var found: FoundIdentityRule?
+    var found: HostRule?
     /// Whether to go on without an answer.
     var goesOnUnasked = false
 
@@ -72,7 +72,8 @@ struct GitReport {
     let plan: GitPlan
     let pattern: URLPattern?
     let version: ToolVersion
-    let hasRule: Bool
+    /// The rule that was written; nil for none.
+    let rule: Rule?
     /// Whether the user is about to be asked to sign in.
     let goesOn: Bool
 
@@ -106,7 +107,9 @@ struct GitReport {
                     run: "lanyard configure git URL\(flag: "--system", if: isForAll)"))
             return
         }
-        if hasRule {
+        if let rule {
+            // Others sign in for what a source gives.
+            guard rule.source == nil else { return }
             let next: Message = isForAll ? "next, for each who needs it" : "next"
             console.note(Hint(next, run: "lanyard login \(pattern.text)"))
         } else if !session.maps(pattern), pattern.isTokenPlace {

@@ -17,16 +17,11 @@ extension [NeededRule] {
         for rule in self {
             let options = rule.options.filter { !set.contains($0.key) }
             let needs = prompt == nil && isLeft ? "still needs a rule" : "needs a rule"
-            let owner: Message = rule.alternatives.isEmpty ? "" : ", here for the user \(rule.user)"
             for (key, value) in options {
                 context.console.note(
-                    Hint("\(rule.subject) \(needs)\(owner), and before it", run: "lanyard config set \(key) \(value)"))
+                    Hint("\(rule.subject) \(needs), and before it", run: "lanyard config set \(key) \(value)"))
             }
-            context.console.note(Hint("\(rule.subject) \(needs)\(owner); to add it", run: rule.command))
-            for other in rule.alternatives {
-                context.console.note(
-                    Hint("or instead, for the user \(other.user)", run: other.command))
-            }
+            context.console.note(Hint("\(rule.subject) \(needs); to add it", run: rule.command))
             guard let prompt, await prompt.accepts("add it?") else { continue }
             for (key, value) in options {
                 var command = try ConfigSetCommand.parse([key, value])

@@ -129,9 +129,14 @@ extension ForwardedRefusal {
             let places = request.place.map { [$0] } ?? resources.compactMap { CredentialRequest($0).place }
             let place = places.joined(separator: " ")
             let command = ShellCommand(words: ["lanyard", "forward", "add", forward.name] + places)
+            // A forward can't list a place that no pattern matches, such as one with `..`.
+            let patterns = places.map(URLPattern.init)
+            let isListable = patterns.allSatisfy { pattern in
+                pattern.map { $0.isTokenPlace && (request.place == nil || $0.mismatch(request) == nil) } ?? false
+            }
             self.init(
                 .notAllowed, "the forward \(forward.name) does not list \(place)",
-                remedies: [Hint("list it", run: command).line])
+                remedies: isListable ? [Hint("list it", run: command).line] : [])
         case .needsPath:
             let listed = forward.urls.filter { $0.hasPath && $0.mismatch(request) == .path }.map(\.text)
             let shown = listed.joined(separator: ", ").displayable(limit: 300)

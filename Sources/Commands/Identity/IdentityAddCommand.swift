@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import Claims
 import CommandKit
+import CredentialEngine
 import Files
 import Keyring
 import Model
@@ -95,9 +96,16 @@ struct IdentityAddCommand: Command {
         }
         try session.tables.write(identity)
         console.note("added the identity \(identity.name) to \(file)")
+        // A token for a repository needs a rule for its host first.
+        let perRepository = try? session.match(identity)
         let next: ShellCommand =
-            identity.isKeptInKeyring
-            ? "lanyard identity secret \(identity.name)" : "lanyard identity check \(identity.name)"
+            if identity.isKeptInKeyring {
+                "lanyard identity secret \(identity.name)"
+            } else if let host = perRepository, host.issuer?.repositoryScopes != nil {
+                "lanyard configure git \("\(host.authority)") --identity \(identity.name)"
+            } else {
+                "lanyard identity check \(identity.name)"
+            }
         console.note(Hint("next", run: next))
     }
 

@@ -4,6 +4,7 @@ import CommandKit
 import JSON
 import Model
 import PluginHost
+import PluginWire
 import Rules
 import Secrets
 import Terminal
@@ -45,15 +46,17 @@ struct IdentityCheckCommand: Command {
         let session = try Session(context, options: .init(isInteractive: false))
         let token: AcquiredToken
         let identity: Identity
+        let found: String?
         do throws(CommandError) {
             let request = try request(session)
             identity = request.identity ?? .environment
             token = try await session.tokenAnew(for: request, url: url)
+            found = await session.found(for: request)
         } catch {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
-        let report = IdentityReport(identity: identity, name: name, token: token, now: context.now)
+        let report = IdentityReport(identity: identity, name: name, token: token, found: found, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: Console.columns) { console.print(line) }
@@ -72,6 +75,14 @@ struct IdentityCheckCommand: Command {
 }
 
 extension Session {
+    /// Returns what a plugin found on this machine, in its words; nil if it says nothing.
+    fileprivate func found(for request: TokenRequest) async -> String? {
+        guard case .machine(_, let plugin)? = request.identity?.source, plugin != MachineIdentity.plugin else {
+            return nil
+        }
+        return (try? await acquirer.probe(request))?.summary
+    }
+
     /// Gets a new token for an identity, whatever is stored.
     fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
         defer { context.console.endProgress() }
@@ -86,6 +97,8 @@ private struct IdentityReport {
     let identity: Identity
     let name: String
     let token: AcquiredToken
+    /// What a plugin found on this machine; nil if it doesn't say.
+    let found: String?
     let now: Int
 
     private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
@@ -111,6 +124,7 @@ private struct IdentityReport {
         func add(_ name: String, _ value: String?) {
             if let value, !value.isEmpty { rows.append([name, value]) }
         }
+        add("found", found?.displayable(limit: 500))
         add("variables", identity.variables.joined(separator: " "))
         add("name", displayName)
         add("client ID", clientID)
@@ -125,7 +139,7 @@ private struct IdentityReport {
 
     var json: JSONValue {
         [
-            "identity": .string(name), "variables": JSONValue(strings: identity.variables),
+            "identity": .string(name), "variables": JSONValue(strings: identity.variables), "found": JSONValue(found),
             "clientId": JSONValue(clientID), "displayName": JSONValue(displayName),
             "objectId": JSONValue(objectID), "tenant": JSONValue(tenant),
             "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),

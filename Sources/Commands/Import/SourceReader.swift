@@ -111,11 +111,13 @@ struct SourceReader {
         guard file == nil else {
             throw CommandError("git-credential-libsecret has no file", hints: ["leave --file out"], status: .usage)
         }
-        let listed = try session.keeping { () throws(KeyringError) in try session.passwords.listed() }
+        let listed = try service { configuration throws(KeyringError) in
+            try PasswordStore(configuration: configuration).listed()
+        }
         let passwords = listed.compactMap { OtherPassword($0) }
         var findings = ImportFindings()
-        // A shared device uses the session's collection and doesn't see the user's own.
-        if session.configuration.deviceMode == .shared {
+        // A shared device uses the session's collection and doesn't see the user's own, nor does the sealed keyring.
+        if session.configuration.deviceMode == .shared || session.context.sealedKeyring != nil {
             findings.passwords = passwords
         } else {
             findings.shared = passwords
@@ -138,11 +140,17 @@ struct SourceReader {
     }
 
     func items(_ place: ItemQuery) throws(CommandError) -> [OtherItems.Item] {
+        try service { configuration throws(KeyringError) in
+            try OtherItems(configuration: configuration).items(schema: place.schema, attributes: place.attributes)
+        }
+    }
+
+    /// Reads what other programs have in the keyring service.
+    private func service<Item>(
+        _ read: (KeyringConfiguration) throws(KeyringError) -> [Item]
+    ) throws(CommandError) -> [Item] {
         try session.keeping { () throws(KeyringError) in
-            do throws(KeyringError) {
-                return try OtherItems(configuration: session.serviceConfiguration).items(
-                    schema: place.schema, attributes: place.attributes)
-            } catch {
+            do throws(KeyringError) { return try read(session.serviceConfiguration) } catch {
                 // Where the sealed keyring is used, most likely there is no other.
                 guard error.isAbsent, session.context.sealedKeyring != nil else { throw error }
                 return []

@@ -73,7 +73,8 @@ struct KeyringCreateCommand: Command {
 
     static let examples: KeyValuePairs = [
         "Create it with the best protector here": "lanyard keyring create",
-        "Let two programs of yours wrap its key": "lanyard keyring create command --wrap ./wrap --unwrap ./unwrap",
+        "Let two programs of yours wrap its key":
+            "lanyard keyring create command --wrap /opt/wrap --unwrap /opt/unwrap",
     ]
 
     @Argument(help: "The protector: systemd, passphrase, command or session.")
@@ -139,11 +140,19 @@ struct KeyringProtectCommand: Command {
         let console = context.console
         if remove {
             try session.keeping { () throws(KeyringError) in try setup.keyring.unprotect(kind) }
-            return console.note("\(kind.rawValue) no longer opens the keyring")
+            console.note("\(kind.rawValue) no longer opens the keyring")
+            if try session.keeping({ () throws(KeyringError) in try setup.keyring.state().protectors }) == [.session] {
+                console.note(Hint("protector session: \(ProtectorKind.session.purpose)"))
+            }
+            return
         }
         let protector = try await options.protector(kind, setup, "lanyard keyring protect passphrase")
-        try session.keeping { () throws(KeyringError) in try setup.keyring.protect(protector) }
-        console.note(Hint("protector \(kind.rawValue): \(kind.purpose)"))
+        do throws(KeyringError) { try setup.keyring.protect(protector) } catch { throw CommandError(protecting: error) }
+        let protectors = try session.keeping { () throws(KeyringError) in try setup.keyring.state().protectors }
+        guard kind == .session, protectors.count > 1 else {
+            return console.note(Hint("protector \(kind.rawValue): \(kind.purpose)"))
+        }
+        console.note("protector session: until you log out, nothing is asked; the other protectors open it after that")
     }
 }
 
@@ -289,7 +298,7 @@ struct LockCommand: Command {
         commandName: "lock", abstract: "Lock the keyring.",
         discussion: """
             Also forgets all remembered answers. Nothing has the sealed keyring's key any more. A keyring whose protector asks nothing opens \
-            again when it is needed; one with the protector session loses what it has.
+            again when it is needed; one with no protector but session loses what it has, and asks you at a terminal before.
             """, shouldDisplay: false)
 
     static let examples: KeyValuePairs = ["Lock it before you leave": "lanyard lock"]
@@ -299,6 +308,15 @@ struct LockCommand: Command {
         context.answers.forget()
         let session = try Session(context)
         let console = context.console
+        if let lost = try? session.context.sealedKeyring?.itemsLostByLocking(), lost > 0 {
+            let (count, them): (Message, Message) = lost == 1 ? ("1 item", "it") : ("\(lost) items", "them")
+            console.note(
+                "only this session has the key of the sealed keyring: locking it loses \(count), passwords included")
+            if context.isInputTerminal, await Prompt(console).decision("lose \(them)?", suggesting: false) != true {
+                console.note("the keyring was not locked")
+                return console.hint(Hint("to keep \(them), add a protector", run: "lanyard keyring protect passphrase"))
+            }
+        }
         try session.keeping { () throws(KeyringError) in
             if let sealed = session.context.sealedKeyring {
                 try sealed.lock()

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import Claims
 import CommandKit
+import CredentialEngine
 import JSON
 import Model
 import PluginHost
@@ -40,6 +41,7 @@ struct RuleAddCommand: Command {
 
     @OptionGroup var place: ScopeOptions
     @OptionGroup var options: RuleOptions
+    @OptionGroup var whose: IdentityOption
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     @Flag(help: "Register lanyard at the authority, if it accepts registrations, instead of giving a client ID.")
@@ -50,6 +52,7 @@ struct RuleAddCommand: Command {
 
     mutating func validate() throws {
         if register, options.clientId != nil { throw ValidationError("give --client-id or --register, not both") }
+        if register, whose.identity != nil { throw ValidationError("give --identity or --register, not both") }
     }
 
     mutating func run(in context: CommandContext) async throws {
@@ -69,6 +72,7 @@ struct RuleAddCommand: Command {
         }
         var draft = RuleDraft(session: session, pattern: pattern, options: options, page: page, prompt: prompt)
         draft.leavesClientOpen = register
+        draft.identity = whose.identity
         var rule = try await draft.rule()
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
         try session.tables.write(rule, replacing: isReplaced)
@@ -76,10 +80,13 @@ struct RuleAddCommand: Command {
         console.note("added a rule for \(pattern.text) to \(session.context.short(session.tables.file))")
         let next: Message = place.system ? "next, for each who needs it" : "next"
         let isSignedIn = !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
-        console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
+        let isForOneHost = !pattern.text.hasBytes("*")
+        if !isSignedIn || isForOneHost {
+            console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
+        }
         // git doesn't use tokens that have to be exchanged first.
         let isExchanging = rule.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
-        guard !isExchanging, let lack = await pattern.lackInGit(session) else { return }
+        guard !isExchanging, let lack = await rule.lackInGit(session) else { return }
         console.note(
             Hint(
                 "if it is for git: \(lack)",
@@ -87,17 +94,18 @@ struct RuleAddCommand: Command {
     }
 }
 
-extension URLPattern {
-    /// Returns why git wouldn't ask with the pattern's path, which only `configure git` changes; nil if it would.
+extension Rule {
+    /// Returns why git wouldn't ask with the path that the rule needs, which only `configure git` changes; nil if it would.
     fileprivate func lackInGit(_ session: Session) async -> String? {
         let git = GitConfiguration(session.context)
         let scope: GitConfiguration.Scope = session.scope == .system ? .system : .global
-        guard hasPath, session.context.program("git") != nil,
-            await !git.sendsPath(for: text, in: scope == .system ? .system : nil)
+        guard pattern.hasPath || session.configuration.placeByPath(of: self, in: session.registry) != nil,
+            session.context.program("git") != nil,
+            await !git.sendsPath(for: pattern.text, in: scope == .system ? .system : nil)
         else { return nil }
-        let helpers = (try? await git.whatCounts(for: scope)).map { GitHelpers($0, for: request) }
+        let helpers = (try? await git.whatCounts(for: scope)).map { GitHelpers($0, for: pattern.request) }
         return helpers?.hasLanyard == true
-            ? "git does not send the path of \(text.displayable(limit: 500)) yet"
+            ? "git does not send the path of \(pattern.text.displayable(limit: 500)) yet"
             : "git does not ask lanyard for this host yet"
     }
 }
@@ -139,7 +147,8 @@ extension Rule {
             return [("gives", nothing), ("from", place(session.context))]
         }
         if let source { return [("source", source), ("from", place(session.context))] }
-        let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
+        let whose = session.configuration.app(at: authority) == nil ? "the default" : "the authority's [[client]]"
+        let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (\(whose))" } ?? "none"
         var facts = [("authority", authority.isEmpty ? "the identity's" : authority)]
         if let identity {
             facts.append(("identity", identity))
@@ -170,8 +179,12 @@ extension Rule {
             return wanted.joined(separator: " ") + " (the exchange's)"
         }
         if token == .id { return "openid" }
-        guard let wanted = match?.issuer?.scopes else { return "none" }
-        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ") + " (the authority's)"
+        let issuer = match?.issuer
+        guard let wanted = issuer.flatMap({ session.registry.scopes(of: $0, forHost: pattern.host.name) }) else {
+            return "none"
+        }
+        let whose = wanted == issuer?.scopes ? "authority" : "host"
+        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ") + " (the \(whose)'s)"
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {

@@ -19,6 +19,8 @@ struct RuleDraft {
     let prompt: Prompt?
     /// Whether to leave out the client because it comes from elsewhere.
     var leavesClientOpen = false
+    /// The authority where the user probably signs in; nil for that of other rules.
+    var likelyAuthority: String?
     /// The identity that the rule names; nil for a user.
     var identity: String?
 
@@ -67,9 +69,8 @@ struct RuleDraft {
         var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
         rule.kind = found.kind
         if let app = session.configuration.offeredClients(match, for: nil).first {
-            guard await prompt.accepts("\(what); sign git in there as \(app.name), its own app?") else { return nil }
             rule.clientID = app.name
-            return rule
+            if await prompt.accepts("\(what); sign git in there as \(app.name), its own app?") { return rule }
         }
         let sources = session.registry.sources(ofKind: issuer.kind).filter { source in
             source.row.program.first.flatMap(session.context.program) != nil
@@ -119,15 +120,19 @@ struct RuleDraft {
         var rule = draft
         rule.identity = identity
         rule.kind = options.kind
-        rule.exchange = options.exchange
         if let given = options.authority { rule.authority = try await authority(given).url }
         if let resource = options.resource {
             rule.scopes = try scopes(of: resource)
         } else {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
-        let authority = try session.identity(named: identity).authority ?? ""
-        let hasOwn = session.registry.machine(authority: authority)?.ownScopes != nil
+        let url = try session.identity(named: identity).authority ?? rule.authority
+        let machine = session.registry.machine(authority: url)
+        let application = try session.identity(named: identity).application
+        let match = machine ?? match(url, application?.kind)
+        let ownScopes = application == nil ? nil : match?.issuer?.repositoryScopes ?? match?.issuer?.scopes
+        let hasOwn = machine?.ownScopes != nil || ownScopes != nil
+        rule.exchange = if let match { try exchange(match) } else { options.exchange }
         guard !rule.scopes.isEmpty || isExchanging || hasOwn else { throw noScope }
         return rule
     }
@@ -184,7 +189,7 @@ struct RuleDraft {
         // one.
         let other = session.configuration.rules
             .last { !$0.authority.isEmpty && !$0.pattern.isAtHost(of: $0.authority) }?.authority
-        return other ?? (session.registry.resource(of: pattern) == nil ? nil : Example.wideAuthority)
+        return likelyAuthority ?? other ?? (session.registry.resource(of: pattern) == nil ? nil : Example.wideAuthority)
     }
 
     /// Whether the host only accepts what a token is exchanged for.
@@ -284,15 +289,19 @@ struct RuleDraft {
         guard !leavesClientOpen, authority.match.plugin.clientID == nil,
             session.configuration.clientID(at: authority.url) == nil
         else { return nil }
-        guard prompt != nil else { throw noClient(authority) }
+        let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }?.clientID
+        guard prompt != nil else {
+            // A code host's registry or packages are behind another of its doors.
+            guard let other, authority.match.issuer != nil else { throw noClient(authority) }
+            return try checked(other, authority.match)
+        }
         let offered = session.configuration.offeredClients(authority.match, for: known)
         if !authority.match.tellRegistration(console) {
             introduceClients(authority.match, offered)
         } else if let app = offered.first {
             console.note("or use an app that it knows already: \(app.name) (\(app.summary))")
         }
-        let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
-        let suggestion = other?.clientID ?? offered.first?.name
+        let suggestion = other ?? offered.first?.name
         return try await ask(for: "a client ID", "client ID", suggesting: suggestion) { id throws(CommandError) in
             try checked(id, authority.match)
         }
@@ -330,19 +339,12 @@ struct RuleDraft {
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
             throw CommandError(error, in: session.context)
         }
+        if match.client(id) == nil, let near = match.nearestClient(to: id) {
+            throw CommandError(
+                "\(id) is not a client ID", hints: [Hint("did you mean", write: "--client-id \(near)")],
+                status: .usage)
+        }
         return id
-    }
-
-    // MARK: - Exchange
-
-    private func exchange(_ match: AuthorityMatch) throws(CommandError) -> String? {
-        guard let name = options.exchange else { return nil }
-        let names = session.registry.exchangeNames(at: match)
-        guard !names.contains(name) else { return name }
-        let known: Hint = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        throw CommandError(
-            "the plugin for \(match.authority) has no exchange \(name)",
-            hints: [known], status: .usage)
     }
 
     // MARK: - Scopes

@@ -105,11 +105,17 @@ struct ToolRun: Sendable {
             if type(of: tool).triesAgain { ToolRefusal(context)?.note() }
             let failure = CommandError(refusal, in: context)
             self.refusal = failure
+            // A far side doesn't learn what the rule names: it may be a command with a password in it.
+            let told =
+                context.requester != nil && refusal.isOfSource
+                ? CommandError(
+                    "no credential could be looked up, for a reason that is shown there", status: failure.status)
+                : failure
             return tool.receive(
                 .refused(
                     .init(
-                        cause: refusal.cause, isFinal: refusal.isFinal, message: failure.message.text,
-                        remedies: failure.hints.map(\.line), status: failure.status.rawValue)))
+                        cause: refusal.cause, isFinal: refusal.isFinal, message: told.message.text,
+                        remedies: told.hints.map(\.line), status: told.status.rawValue)))
         }
     }
 

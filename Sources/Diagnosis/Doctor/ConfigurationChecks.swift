@@ -80,6 +80,13 @@ extension Examination {
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
         }
+        if exchange == nil, match.plugin.supports.contains(.exchangesOnly), !rule.pattern.host.name.hasBytes("*") {
+            return failed(
+                name, place,
+                .onlyForExchanges(
+                    plugin: match.plugin.name, host: rule.pattern.host.text,
+                    exchanges: registry.exchangeNames(at: match)))
+        }
         let known = exchange?.parameters ?? []
         if let unknown = rule.exchangeParameters.keys.sorted().first(where: { !known.contains($0) }) {
             return failed(
@@ -238,7 +245,7 @@ extension Examination {
         var findings: [Finding] = []
         var seen: Set<[String?]> = []
         for rule in configuration.rules {
-            guard let id = configuration.clientID(of: rule),
+            guard rule.identity == nil, let id = configuration.clientID(of: rule),
                 seen.insert([id, rule.authority, rule.kind]).inserted,
                 let match = registry.match(rule), match.plugin.supports.contains(.clientSecrets)
             else { continue }
@@ -246,7 +253,7 @@ extension Examination {
             if let stored, let end = stored.end(ifOverAt: context.now) {
                 findings.append(ended(stored, end, rule, of: id))
             } else if let issuer = match.issuer, !issuer.secretFlows.isEmpty {
-                findings.append(finding(stored != nil, of: id, at: match, issuer))
+                findings.append(finding(stored != nil, of: id, isOwn: rule.clientID != nil, at: match, issuer))
             }
         }
         return findings
@@ -259,16 +266,15 @@ extension Examination {
     }
 
     private func finding(
-        _ isStored: Bool, of id: String, at match: AuthorityMatch, _ issuer: PluginIssuer
+        _ isStored: Bool, of id: String, isOwn: Bool, at match: AuthorityMatch, _ issuer: PluginIssuer
     ) -> Finding {
         let name = "\(id.displayable(limit: 100)) at \(match.authority)"
         let store = Hint("the app's registration shows it; store it", run: .storingSecret(of: id))
         if isStored { return .pass("client-secret", "that of \(name) is stored") }
         guard let more = issuer.flowsBySecret else {
-            return .fail(
-                "client-secret",
-                "\(match.authority) requires that of \(id), and none is stored",
-                store)
+            let lack: Message = "\(match.authority) requires that of \(id), and none is stored"
+            // An organisation's table is also for users who don't go there.
+            return isOwn ? .fail("client-secret", lack, store) : .warn("client-secret", lack, store)
         }
         return Finding(check: "client-secret", level: .pass, message: "\(name): \(more)", remedies: [store])
     }

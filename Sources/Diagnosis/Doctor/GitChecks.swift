@@ -1,5 +1,6 @@
 import Addresses
 import CommandKit
+import CredentialEngine
 import Model
 import PluginHost
 import Rules
@@ -122,7 +123,7 @@ extension Examination {
     private func paths(_ entries: [GitConfiguration.Entry]) async -> [Finding] {
         var findings: [Finding] = []
         let rules = configuration.rules.filter { $0.exchange == nil }
-        for place in Set(rules.compactMap(\.pattern.placeWithPath)).sorted() {
+        for place in Set(rules.compactMap { configuration.placeByPath(of: $0, in: registry) }).sorted() {
             guard let request = try? CredentialRequest(url: place), GitHelpers(entries, for: request).hasLanyard,
                 await !GitConfiguration(context).sendsPath(for: place)
             else { continue }
@@ -130,7 +131,7 @@ extension Examination {
                 .warn(
                     "git.path",
                     "git does not send the path (useHttpPath is off), so git gets nothing from rules for "
-                        + "\(place) with a path",
+                        + "\(place) that need it",
                     Hint(run: "lanyard configure git \(place)")))
         }
         return findings

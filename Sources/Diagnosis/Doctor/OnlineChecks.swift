@@ -88,7 +88,10 @@ struct OnlineChecks: Sendable {
     }
 
     private func answer(_ probe: PluginProbe, _ target: OnlineTarget) -> Finding {
-        if target.isMachine { return .pass("authority", "\(target.authority) answers") }
+        if target.isMachine {
+            let found = isRedacted ? "" : probe.summary.map { ": \($0)" } ?? ""
+            return .pass("authority", "\(target.authority) answers\(found)")
+        }
         let client = probe.checks.contains(.client) ? ", and knows the client ID \(target.clientID)" : ""
         let way =
             probe.proxy.map { " through the proxy \($0.hasBytes("://") ? "" : "http://")\($0.displayable(limit: 271))" }

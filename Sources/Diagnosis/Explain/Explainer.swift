@@ -83,6 +83,10 @@ final class Explainer {
         // Only git passes the server's challenges on; other tools don't, at least not the first time they ask.
         if tool?.name.isGit ?? true { request.wwwAuthenticate = explanation.server?.headers ?? [] }
         explanation.issuer = issuer
+        explanation.isExchanging =
+            request.host.map {
+                session.registry.finder(forHost: $0.text) != nil && session.registry.exchanges(forHost: $0.text)
+            } ?? false
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
             .first(where: session.configuration.allows)
         do throws(CommandError) {
@@ -101,7 +105,7 @@ final class Explainer {
         explanation.passedOverPlugins = decision.match.map { session.registry.passedOver(for: $0).map(\.name) } ?? []
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = remembered != nil
-        explanation.lacksSecret = Self.lacksSecret(decision)
+        explanation.lacksSecret = wanted.identity == nil && Self.lacksSecret(decision)
         explanation.next = await next(decision, wanted)
     }
 
@@ -247,19 +251,28 @@ final class Explainer {
         case .answer(let token):
             let what =
                 token.isExchanged
-                ? "the credential that your token was exchanged for" : "the stored \(wanted.token.name)"
+                ? "the credential that your token was exchanged for" : "the stored \(wanted.kindForPeople.name)"
             return refusal(of: token.fields, token.accessToken) ?? .init(step: .answer, text: "answer with \(what)")
         case .exchange:
             return .init(
-                step: .exchange, text: "exchange the stored \(wanted.token.name), without asking you, and answer")
+                step: .exchange,
+                text: "exchange the stored \(wanted.kindForPeople.name), without asking you, and answer")
         case .renew(nil):
-            return .init(step: .renew, text: "renew the \(wanted.token.name), without asking you, and \(use)")
+            return .init(step: .renew, text: "renew the \(wanted.kindForPeople.name), without asking you, and \(use)")
         case .renew(let doubt?): return attempt(doubt, decision, wanted)
         case .authenticate where wanted.source != nil:
             return .init(
                 step: .authenticate, text: "look it up in \(wanted.source?.displayable(limit: 200) ?? ""), and answer")
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
+            if wanted.identity?.application != nil, wanted.resourceIndicators.isEmpty,
+                decision.match?.issuer?.repositoryScopes != nil
+            {
+                return .init(
+                    CommandError(
+                        "each token of \(name) is for a repository, and the request names none",
+                        hints: ["give the URL of a repository"]))
+            }
             let use = wanted.exchange == nil ? "answer" : "exchange it"
             return .init(step: .authenticate, text: "get a token as the identity \(name), and \(use)")
         case .askBroker(let isSure, let otherwise):
@@ -324,7 +337,7 @@ final class Explainer {
 
     /// A renewal that the authority may refuse.
     private func attempt(_ doubt: RenewalDoubt, _ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
-        let attempt = "try to get an \(wanted.token.name) without asking you; "
+        let attempt = "try to get an \(wanted.kindForPeople.name) without asking you; "
         switch doubt {
         case .othersSignIn:
             return .init(

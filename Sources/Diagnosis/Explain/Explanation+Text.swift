@@ -42,6 +42,7 @@ extension Explanation {
         if let wanted {
             facts += origin(of: wanted)
             if wanted.source == nil { facts.append(("scopes", wanted.scopes)) }
+            if wanted.token == .id { facts.append(("token", ["the \(wanted.token.name)"])) }
             if !wanted.resourceIndicators.isEmpty { facts.append(("for", wanted.resourceIndicators)) }
             if let exchange = wanted.exchange { facts.append(("exchange", [exchange.displayed])) }
             if let claims = wanted.claims { facts.append(("claims", [claims])) }
@@ -150,7 +151,7 @@ extension Explanation {
 
     private func stored(_ decision: Decision) -> String? {
         guard decision.account != nil || wanted?.identity != nil else { return nil }
-        let kind = (wanted?.token ?? .access).name
+        let kind = (wanted?.kindForPeople ?? .access).name
         let access =
             decision.accessToken.map { "\(kind), \(Moment.remaining(until: $0.expiresOn, now: now))" }
             ?? "no usable \(kind)"
@@ -167,7 +168,8 @@ extension Explanation {
         guard tool?.asksNothing != true else { return hints }
         guard agent == nil else { return hints + gitHints }
         let exchange: ShellCommand = tool?.takesFields == true ? " --exchange \(AWSProtocol.exchange)" : ""
-        let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL --client-id \(offeredClient ?? "ID")"
+        let client: ShellCommand = isExchanging ? "" : " --client-id \(offeredClient ?? "ID")"
+        let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL\(client)"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
         case (.nothing, nil) where tool.map(\.name.isGit) != false && issuer != nil && next.failure == nil:
@@ -175,7 +177,8 @@ extension Explanation {
             hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
         case (.nothing, nil) where isByName: break
         case (.nothing, nil) where next.failure == nil:
-            hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE\(exchange)"))
+            let scope: ShellCommand = isExchanging ? "" : " --scope SCOPE"
+            hints.append(Hint("to get a token here", run: "\(add)\(scope)\(exchange)"))
         case (.wellKnown, nil):
             hints.append(
                 Hint(
@@ -207,14 +210,21 @@ extension Explanation {
             "for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSProtocol.exchange)\"")
     }
 
+    /// Whether each token is for one repository, as an application's are at some code hosts.
+    private var isPerRepository: Bool {
+        guard case .rule(let rule) = mapping, let wanted else { return false }
+        return wanted.identity?.application != nil && rule.resourceIndicators.isEmpty
+            && decision?.match?.issuer?.repositoryScopes != nil
+    }
+
     private var gitHints: [Hint] {
         guard let git else { return [] }
         let place = url.placeOfURL
         var hints: [Hint] = []
         let command: ShellCommand = "lanyard configure git \(place)"
-        if !git.helpers.hasLanyard, isTokenPlace {
+        if !git.helpers.hasLanyard, isTokenPlace, !isExchanging {
             hints.append(Hint("git does not ask lanyard here", run: command))
-        } else if !git.helpers.hasLanyard, case .nothing = mapping {
+        } else if !git.helpers.hasLanyard, !isExchanging, case .nothing = mapping {
             hints.append(Hint("to have git ask lanyard for the password only", run: command))
         }
         if let missing = git.missing {
@@ -224,10 +234,11 @@ extension Explanation {
             hints.append(
                 Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))
         }
-        if case .rule(let rule) = mapping, rule.pattern.hasPath, !git.sendsPath {
+        if case .rule(let rule) = mapping, !git.sendsPath, rule.pattern.hasPath || isPerRepository {
+            let what: Message = rule.pattern.hasPath ? "this rule never matches" : "it gets no token"
             hints.append(
                 Hint(
-                    "git does not send the path (useHttpPath is off), so this rule never matches",
+                    "git does not send the path (useHttpPath is off), so \(what)",
                     run: "lanyard configure git \(place)"))
         }
         return hints

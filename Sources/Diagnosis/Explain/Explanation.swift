@@ -116,6 +116,8 @@ struct Explanation: Sendable {
     var server: ServerAnswer?
     /// The issuer at the URL's host, or the one that its server's answer suggests; nil if there is neither.
     var issuer: PluginIssuer?
+    /// Whether the URL is at a cloud's host that takes only what its plugin exchanges tokens for.
+    var isExchanging = false
     var next = Next(step: .nothing, text: "print nothing")
     var now: Int
     let context: CommandContext
@@ -142,9 +144,11 @@ struct Explanation: Sendable {
             members["clientId"] = .string(wanted.clientID)
             members["clientName"] = JSONValue(decision?.match?.client(wanted.clientID)?.name)
             members["scopes"] = JSONValue(strings: wanted.scopes)
+            members["token"] = JSONValue(wanted.source == nil ? wanted.token.rawValue : nil)
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
             members["source"] = JSONValue(wanted.source)
             members["exchange"] = JSONValue(wanted.exchange?.name)
+            members["exchangeParameters"] = .object((wanted.exchange?.parameters ?? [:]).mapValues(JSONValue.string))
             members["claims"] = JSONValue(wanted.claims)
         }
         if let identity = wanted?.identity {

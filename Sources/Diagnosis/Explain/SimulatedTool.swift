@@ -213,7 +213,7 @@ extension Explainer {
         }
         let answer = tool.answer(.credential(credential))
         view.show(answer, credential)
-        let token = explanation.wanted?.token ?? .access
+        let token = explanation.wanted?.kindForPeople ?? .access
         if let contents = answer.contents(of: credential, token, exchanged: isExchanged) {
             view.gets = contents
         } else {

@@ -316,7 +316,7 @@ struct RuleStatus {
 
     private var origin: String {
         (isBrokered ? ", from the machine's broker" : "")
-            + (AWSProtocol.givesKeys(wanted?.exchange?.name) ? ", as keys for lanyard aws only" : "")
+            + (AWSProtocol.givesKeys(wanted?.exchange?.name) ? ", as keys for lanyard aws and exec only" : "")
     }
 
     fileprivate var json: JSONValue {
@@ -328,6 +328,7 @@ struct RuleStatus {
             "authority": JSONValue(wanted?.authority),
             "clientId": JSONValue(wanted?.clientID),
             "scopes": JSONValue(strings: wanted?.scopes ?? []),
+            "exchangeParameters": .object((wanted?.exchange?.parameters ?? [:]).mapValues(JSONValue.string)),
             "expiresOn": JSONValue(expiresOn),
             "text": JSONValue(failure?.message.text),
             "hints": JSONValue(strings: failure?.hints.map(\.line) ?? []),

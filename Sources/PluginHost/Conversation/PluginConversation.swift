@@ -17,6 +17,8 @@ struct PluginConversation {
     struct Bounds {
         let operation: PluginRequest.Operation
         let timeouts: PluginTimeouts
+        /// The program that the plugin runs, and may have to wait for.
+        var program: String?
 
         var hasUser: Bool { [.authorize, .signOut, .lookup].contains(operation) }
         var total: Duration {
@@ -177,7 +179,8 @@ struct PluginConversation {
     private mutating func answer(_ id: Int, _ reply: PluginReply) {
         guard let first = waiting.first, first.id == id else { return }
         waiting.removeFirst()
-        userIsBusy = !waiting.isEmpty || (reply == .done && !first.event.isPrompt)
+        userIsBusy =
+            !waiting.isEmpty || (reply == .done && !first.event.isPrompt) || bounds.operation == .lookup
         self.reply(to: first.event, waiting.isEmpty ? reply : .cancelled)
         start()
     }
@@ -231,6 +234,11 @@ struct PluginConversation {
     }
 
     private func timeoutError(_ limit: Duration) -> PluginError {
+        if let program = bounds.program, state.output.isEmpty || state.output.rest == nil {
+            return PluginError(
+                .unavailable, "\(program.displayable(limit: 100)) did not end within \(limit.words)",
+                hint: "run it yourself to see what it waits for")
+        }
         let silence = state.output.isEmpty ? "and wrote nothing" : state.output.rest
         return PluginError(
             .unavailable, "the \(plugin) plugin did not answer within \(limit.words)\(silence.map { ", \($0)" } ?? "")",
@@ -387,7 +395,5 @@ struct ConversationState {
         return .end(ending)
     }
 
-    private mutating func fail(_ what: String) -> Step {
-        finish(.failed(.broken(plugin, what)))
-    }
+    private mutating func fail(_ what: String) -> Step { finish(.failed(.broken(plugin, what))) }
 }

@@ -274,7 +274,8 @@ public struct PluginRunner: Sendable {
         var request = request
         request.options = try checkedOptions(of: plugin)
         let asked = request
-        let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
+        let bounds = PluginConversation.Bounds(
+            operation: request.operation, timeouts: timeouts, program: request.lookup?.row.program.first)
         if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         let ended: Result<ConversationState.Ending, PluginError>

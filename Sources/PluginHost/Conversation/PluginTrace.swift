@@ -75,13 +75,25 @@ enum TraceMask {
             var texts = Substring(line.value).utf8.split { "?&#;, \"'{}".utf8.contains($0) }.compactMap { word in
                 Substring(word).cut(at: "=").flatMap { secretParameters.contains($0.lowercased()) ? String($1) : nil }
             }
-            if isSecret(line, in: block) || hidesUsername && line.key.lowercased() == "username" {
+            let isSecret = isSecret(line, in: block) || hidesUsername && line.key.lowercased() == "username"
+            if isSecret, !(line.key == "variable[]" && isPlace(line.value)) {
                 texts.append(line.value)
                 // `NAME=VALUE`
                 if line.key.hasSuffix("[]"), let (_, value) = line.value.cut(at: "=") { texts.append(String(value)) }
             }
             return texts + texts.compactMap(\.percentDecoded)
         }
+    }
+
+    /// Whether a variable (`NAME=VALUE`) says where something is, or what it is called, so that an error must name it: its name
+    /// ends so, or its value is a path, and nothing in its name is a secret's.
+    private static func isPlace(_ variable: String) -> Bool {
+        guard let (name, value) = variable.cut(at: "=") else { return false }
+        let words = name.pieces(between: "_").map(String.init)
+        let places = ["FILE", "PATH", "DIR", "DIRECTORY", "HOME", "PROFILE", "REGION", "ARN", "NAME"]
+        if let last = words.last, places.contains(last), words.count > 1 || last == "HOME" { return true }
+        return value.hasPrefix("/")
+            && !words.contains { ["SECRET", "TOKEN", "KEY", "PASSWORD", "URI", "URL"].contains($0) }
     }
 
     private static func isSecret(_ line: Attributes.Line, in block: Attributes) -> Bool {

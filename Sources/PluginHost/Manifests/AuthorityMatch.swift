@@ -159,6 +159,13 @@ extension String {
     }
 }
 
+extension PluginIssuer {
+    /// Returns the scopes that tokens need besides at another host than the issuer's own.
+    public func moreScopes(atHost host: String) -> [String] {
+        otherHosts.rank(of: host.lowercased()) == nil ? [] : otherScopes
+    }
+}
+
 extension PluginClient {
     /// Returns those flows that the client may use.
     public func usable(_ all: [PluginRequest.Flow]) -> [PluginRequest.Flow] {

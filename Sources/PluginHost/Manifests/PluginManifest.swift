@@ -284,7 +284,7 @@ public struct PluginIssuer: Sendable, Equatable {
     /// Patterns of further hosts of the first of `hosts`, such as its registries, which are no git servers.
     public var otherHosts: [String] = []
     /// The scopes that tokens need there besides.
-    public var otherScopes: [String] = []
+    var otherScopes: [String] = []
     /// The `realm` of their git servers' HTTP Basic challenges; their users sign in at the git server's own URL.
     public var realms: [String] = []
     /// How to register an application there.

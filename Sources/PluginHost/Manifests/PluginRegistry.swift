@@ -116,9 +116,9 @@ public struct PluginRegistry: Sendable {
         return match?.issuer == nil ? nil : match
     }
 
-    /// Returns the issuer that a host belongs to which is neither its own nor a git server, such as a registry.
+    /// Returns the issuer that another host than its own belongs to, such as a registry or another git server.
     public func issuer(ofOtherHost host: String) -> PluginIssuer? {
-        plugins.lazy.flatMap(\.issuers).first { $0.otherHosts.rank(of: host.lowercased()) != nil }
+        plugins.lazy.flatMap(\.issuers).first { ($0.otherHosts + $0.gitHosts).rank(of: host.lowercased()) != nil }
     }
 
     /// The issuers whose git servers' users sign in at the server's own URL, whatever its host.
@@ -160,6 +160,18 @@ public struct PluginRegistry: Sendable {
             return (plugin.resources.map(\.hosts) + plugin.exchanges.map(\.hosts)).compactMap { $0.rank(of: host) }
                 .max()
         }
+    }
+
+    /// Returns the scopes that an issuer's tokens need at a host; nil if they have none unless a rule says.
+    ///
+    /// Its own scopes are for git. A host of the same cloud as its git servers takes its tokens with that cloud's scopes.
+    public func scopes(of issuer: PluginIssuer, forHost host: String) -> [String]? {
+        let host = host.lowercased()
+        guard issuer.gitHosts.rank(of: host) == nil else { return issuer.scopes }
+        let cloud = plugins.filter(\.isFinder).flatMap(\.resources).first { resource in
+            resource.hosts.rank(of: host) != nil && resource.hosts.contains { issuer.gitHosts.contains($0) }
+        }
+        return cloud?.scopes ?? issuer.scopes
     }
 
     /// Returns the plugin that gets an authority's tokens from a broker; nil if there is none.
@@ -231,6 +243,7 @@ public struct PluginRegistry: Sendable {
     ///
     /// It is the authority's own plugin, or else another one of the same origin, to which its tokens belong, too. What a
     /// plugin finds on this machine has no authority, so for these tokens it is whichever plugin has an exchange for the host.
+    /// Tokens that are only for exchanges are only for those of their own plugin.
     public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
         exchangers(at: match).first { $0.exchange(named: name, forHost: host) != nil }
     }
@@ -246,7 +259,8 @@ public struct PluginRegistry: Sendable {
     }
 
     private func exchangers(at match: AuthorityMatch) -> [PluginManifest] {
-        [match.plugin] + (match.isMachine ? claimants : claimants.filter { $0.origin == match.plugin.origin })
+        guard !match.plugin.supports.contains(.exchangesOnly) else { return [match.plugin] }
+        return [match.plugin] + (match.isMachine ? claimants : claimants.filter { $0.origin == match.plugin.origin })
     }
 
     /// Returns the name of the row in a rule's source, and what the rule says besides after a colon; empty if nothing.

@@ -27,6 +27,8 @@ public enum PluginSupport: String, Sendable, CaseIterable {
     case register
     /// The operation `revoke`.
     case revoke
+    /// No other use of its tokens than its own exchanges.
+    case exchangesOnly = "exchanges-only"
 
     /// What only a sign-in page has, and no request for a device code (RFC 8628, 3.1).
     public static let ofPages: [PluginSupport] = [.prompt, .alsoConsent, .queryParameters]
@@ -43,7 +45,7 @@ public enum PluginSupport: String, Sendable, CaseIterable {
         case .alsoConsent: request.signIn.alsoConsent != nil
         case .tokenExchange: request.identity.map { $0.subject != nil || $0.audience != nil } ?? false
         // Without them, the host neither has such a secret nor runs such an operation.
-        case .clientSecrets, .register, .revoke: false
+        case .clientSecrets, .register, .revoke, .exchangesOnly: false
         }
     }
 
@@ -62,7 +64,7 @@ public enum PluginSupport: String, Sendable, CaseIterable {
         case .alsoConsent: ("ask for consent to other APIs", "leave out --also-consent")
         case .tokenExchange:
             ("exchange tokens of other issuers", "remove `subject-token` and `audience` from the identity")
-        case .clientSecrets, .register, .revoke: ("do \(rawValue)", "")
+        case .clientSecrets, .register, .revoke, .exchangesOnly: ("do \(rawValue)", "")
         }
     }
 }

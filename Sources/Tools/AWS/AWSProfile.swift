@@ -70,11 +70,11 @@ struct AWSProfile {
 
     private var host: String { StrictURL(https: startURL)?.hostText ?? "" }
 
-    /// The option for a start URL at a domain of the organisation's own.
-    var kind: [String] {
-        let isOfAWS =
-            AWSDomains.contain(host) || [".awsapps.com", ".awsapps.cn", ".app.aws"].contains { host.hasSuffix($0) }
-        return isOfAWS ? [] : ["--kind", "identity-center"]
+    /// Whether the start URL is at AWS; one at a domain of the organisation's own only leads there.
+    var isAtAWS: Bool {
+        AWSDomains.contain(host)
+            || [".awsapps.com", ".awsapps.cn", ".app.aws", ".app.amazonwebservices.com.cn"].contains(
+                where: host.hasSuffix)
     }
 
     /// Returns the options that tell the plugin the region, unless the start URL or an option already does.

@@ -7,20 +7,23 @@ import Terminal
 
 /// The AWS CLI and SDKs: lanyard is the program from which a profile gets its keys.
 struct AWSSettings: ToolSettings {
-    static let example = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
-    private static let exampleHint = Hint("write it like", write: example)
+    static let example = "https://portal.sso.us-east-1.amazonaws.com/123456789012/Dev"
+    private static let exampleHints = [
+        Hint("write it like", write: example),
+        Hint("or like", write: "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"),
+    ]
 
     let place: ToolTarget
 
     /// Returns the pattern of a role.
     @Sendable static func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
         guard pattern.text.hasBytes("/arn:aws") || pattern.namesRoleAtIdentityCenter else {
-            throw CommandError("the URL names no role", hints: [exampleHint], status: .usage)
+            throw CommandError("the URL names no role", hints: exampleHints, status: .usage)
         }
         // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
         guard pattern.text.utf8.allSatisfy({ $0.isAlphanumeric || "+=,.@_/:-".utf8.contains($0) }) else {
             throw CommandError(
-                "the role's ARN has characters that IAM doesn't allow", hints: [exampleHint], status: .usage)
+                "the role's ARN has characters that IAM doesn't allow", hints: exampleHints, status: .usage)
         }
         return try pattern.withoutWildcard(for: "aws")
     }
@@ -44,10 +47,24 @@ struct AWSSettings: ToolSettings {
             + own.keys.reversed().map { ToolChange(setting: ToolSetting(.ini, [section, $0], in: file), value: nil) }
     }
 
-    private var profiles: [AWSProfile] { AWSProfile.all(in: place.content(of: file)) }
+    private var everyProfile: [AWSProfile] { AWSProfile.all(in: place.content(of: file)) }
+    /// Those that can sign in with lanyard.
+    private var profiles: [AWSProfile] { everyProfile.filter(\.isAtAWS) }
 
-    func offers() -> [ToolOffer] {
-        profiles.map {
+    var authorities: [String] { profiles.map(\.startURL) }
+
+    func offers() throws(CommandError) -> [ToolOffer] {
+        let wanted = everyProfile.filter { place.profile == nil || $0.name == place.profile }
+        if let other = wanted.first(where: { !$0.isAtAWS }), !wanted.contains(where: \.isAtAWS) {
+            throw CommandError(
+                "the profile \(other.name) signs in at \(other.startURL), which only leads to a start URL of AWS's",
+                hints: [
+                    Hint(
+                        "open it in a browser, and write the start URL that it leads to into the profile, such as",
+                        write: "sso_start_url = \(AWSProfile.exampleOfStartURL)")
+                ])
+        }
+        return profiles.map {
             ToolOffer(profile: $0.name, summary: "\($0.role) in \($0.account), \($0.startURL)", url: $0.url)
         }
     }
@@ -58,7 +75,7 @@ struct AWSSettings: ToolSettings {
         let configuration = try place.context.configuration()
         func needed(_ subject: String, _ url: String, _ further: [String] = []) -> NeededRule {
             var rule = NeededRule(
-                subject: subject, user: "", arguments: [url, "--authority", profile.startURL] + profile.kind + further)
+                subject: subject, arguments: [url, "--authority", profile.startURL] + further)
             rule.options = profile.options(besides: configuration.pluginOptions["aws"] ?? [:])
             return rule
         }
@@ -88,11 +105,10 @@ struct AWSSettings: ToolSettings {
         guard !AWSDomains.contain(host), try place.context.resolve(pattern.request)?.exchange == nil else { return }
         throw CommandError(
             "\(host) is not AWS's token service, and no rule exchanges a token for its keys",
-            hints: [
-                Self.exampleHint,
+            hints: Self.exampleHints + [
                 Hint(
                     "or make a rule first",
-                    run: "lanyard rule add https://\(pattern.host.urlText) --exchange aws-sts"),
+                    run: "lanyard rule add https://\(pattern.host.urlText) --exchange aws-sts")
             ])
     }
 

@@ -13,10 +13,11 @@ extension Tool {
             ToolVerb(
                 name: "aws", abstract: "Print temporary keys for the AWS CLI and SDKs.",
                 discussion: """
-                    For credential_process in ~/.aws/config. The URL names the Security Token Service and the role; a rule says \
-                    which token lanyard uses to assume it.
+                    For credential_process in ~/.aws/config. The URL names IAM Identity Center's portal, the account and the role, or the \
+                    Security Token Service and the role's ARN. A rule says which sign-in lanyard uses for it.
                     """,
-                argument: "The URL: https://sts.amazonaws.com/ or a region's, and the role's ARN.",
+                argument:
+                    "The URL: https://portal.sso.REGION.amazonaws.com/ACCOUNT/ROLE, or https://sts.amazonaws.com/ and the role's ARN.",
                 examples: [
                     "Have the AWS CLI and SDKs use a role": """
                     aws configure set credential_process \\
@@ -44,7 +45,8 @@ public struct AWSProtocol: ToolProtocol {
     /// The SDKs accept keys only.
     public static var takesPasswords: Bool { false }
 
-    private static let usage: Message = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
+    private static let usage: Message =
+        "usage: lanyard aws https://portal.sso.REGION.amazonaws.com/ACCOUNT/ROLE, or https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
 
     /// The name of the exchange, in lanyard's plugins, that returns AWS keys for a token of any issuer.
     public static let exchange = "aws-sts"

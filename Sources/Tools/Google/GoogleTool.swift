@@ -49,9 +49,17 @@ public struct GoogleProtocol: ToolProtocol {
     /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
+        guard [Self.idToken, Self.webToken].contains(type) else {
+            return fail(
+                "INVALID_REQUEST",
+                """
+                lanyard has no token of the type \(type.displayable(limit: 100)): in the credential configuration, set \
+                subject_token_type to \(Self.webToken) or \(Self.idToken)
+                """)
+        }
         do throws(ProtocolError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
-            if isAskedForIDToken { request.explicit.token = .id }
+            if type == Self.idToken { request.explicit.token = .id }
             request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
             return Turn(.ask(.get(request)))
         } catch {
@@ -81,8 +89,17 @@ public struct GoogleProtocol: ToolProtocol {
         guard case .accessToken = credential.kind else {
             return fail("NOT_FOUND", "what is stored for \(arguments[0].displayableURL) is no token")
         }
+        let parts = credential.secret.reveal().pieces(between: ".", omittingEmpty: false)
+        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty && Base64URL.isEncoded(String($0)) }) else {
+            return fail(
+                "INVALID_TOKEN",
+                """
+                the token for \(arguments[0].displayableURL) isn't a JWT, which Google needs: if the issuer gives ID tokens, \
+                set subject_token_type to \(Self.idToken)
+                """)
+        }
         var answer: [String: JSONValue] = [
-            "version": 1, "success": true, "token_type": .string(isAskedForIDToken ? Self.idToken : Self.webToken),
+            "version": 1, "success": true, "token_type": .string(type),
             "id_token": .string(credential.secret.reveal()),
         ]
         answer["expiration_time"] = credential.end.map { .integer(Int64($0)) }
@@ -92,10 +109,12 @@ public struct GoogleProtocol: ToolProtocol {
     private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
     private static let webToken = "urn:ietf:params:oauth:token-type:jwt"
 
-    /// Whether Google expects an ID token; else the rule says which token it gets.
+    /// The type of token that Google expects: an ID token, or a JWT, which the rule chooses.
     ///
     /// The libraries carry a JWT of either type in the member `id_token`.
-    private var isAskedForIDToken: Bool { environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] == Self.idToken }
+    private var type: String {
+        environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"].flatMap { $0.isEmpty ? nil : $0 } ?? Self.webToken
+    }
 
     private func fail(_ code: String, _ message: String) -> Turn {
         .answer(["version": 1, "success": false, "code": .string(code), "message": .string(message)])

@@ -172,13 +172,13 @@ extension KubeUser {
     }
 
     /// The options of the program that is run, and what else its words say; nil if it isn't a kubelogin.
-    private var options: Options? {
+    private var options: KubeloginOptions? {
         guard source?.name == "exec", let program = Self.program(source) else { return nil }
         var words = arguments[...]
         let isPlugin = program == "kubectl" && words.first == "oidc-login"
         if isPlugin { words.removeFirst() }
         guard program == "kubelogin" || isPlugin || Self.isOIDC(program) else { return nil }
-        return Options(words, isOIDC: isPlugin || program != "kubelogin")
+        return KubeloginOptions(words, isOIDC: isPlugin || program != "kubelogin")
     }
 
     /// Returns the rows of an `exec` that runs lanyard; nil unless the user is a user who signs in, or lanyard's already.
@@ -230,23 +230,32 @@ extension KubeUser {
     /// Who signs in where, according to kubelogin's options or kubectl's settings.
     package var signIn: KubeSignIn {
         let (options, variables) = (options, variables)
+        if let options, options.isOIDC { return options.signInOfOIDC }
         func setting(_ option: String, _ name: String) -> String? {
             options?.values[option]?.last ?? (isOfFormerProvider ? source?.value["config"]?[name]?.text : nil)
         }
-        let isOIDC = options?.isOIDC ?? false
-        let scopes = options?.values["--oidc-extra-scope"]?.flatMap { $0.pieces(between: ",").map(String.init) }
         return KubeSignIn(
             tenant: variables["AZURE_TENANT_ID"] ?? setting("--tenant-id", "tenant-id"),
-            clientID: isOIDC
-                ? options?.values["--oidc-client-id"]?.last
-                : variables["AZURE_CLIENT_ID"] ?? variables["AAD_SERVICE_PRINCIPAL_CLIENT_ID"]
-                    ?? setting("--client-id", "client-id"),
+            clientID: variables["AZURE_CLIENT_ID"] ?? variables["AAD_SERVICE_PRINCIPAL_CLIENT_ID"]
+                ?? setting("--client-id", "client-id"),
             server: setting("--server-id", "apiserver-id"), cloud: setting("--environment", "environment"),
-            issuer: isOIDC ? options?.values["--oidc-issuer-url"]?.last : nil,
-            scopes: isOIDC ? ["openid"] + (scopes ?? []).filter { $0 != "openid" } : [],
-            givesIDTokens: isOIDC && options?.takesAccessTokens == false, port: isOIDC ? options?.port : nil,
-            parameters: options?.values["--oidc-auth-request-extra-params"] ?? [])
+            account: options?.values["--login-hint"]?.last)
     }
+
+    /// Whether this user and another one have always had the same account.
+    func shares(itsAccountWith other: KubeUser) -> Bool {
+        let folders = [self, other].map { user in
+            user.options.map { $0.values["--token-cache-dir"] ?? $0.values["--cache-dir"] ?? [] }
+        }
+        // The former provider kept the tokens of each user apart.
+        return folders[0] != nil && folders[0] == folders[1] && signIn == other.signIn
+    }
+
+    /// The redirect URI that the application needs besides kubelogin's; nil if none is.
+    var redirect: String? { options?.redirect }
+
+    /// Whether only its client secret keeps it from being converted, as far as that is known.
+    var hasClientSecret: Bool { !isMerged && !isFixed && options?.unknown == "--oidc-client-secret" }
 
     /// What gets the tokens, in rows, without anything that may be a secret.
     package var summary: [String] {
@@ -258,8 +267,9 @@ extension KubeUser {
         var isValue = false
         for word in arguments {
             let isOption = word.hasPrefix("-")
-            let (name, value) = word.hasPrefix("--") ? word.cut(at: "=") ?? (word[...], nil) : Options.cut(short: word)
-            let isSafe = Options.shown.contains(String(name)) || ["get-token", "oidc-login"].contains(word)
+            let (name, value) =
+                word.hasPrefix("--") ? word.cut(at: "=") ?? (word[...], nil) : KubeloginOptions.cut(short: word)
+            let isSafe = KubeloginOptions.shown.contains(String(name)) || ["get-token", "oidc-login"].contains(word)
             // A URL may have a password.
             let isShown = (isSafe || (isOption ? value == nil : isValue)) && !word.hasBytes("@") && !word.hasBytes("?")
             rows.append("  - \(isShown ? word : isOption ? "\(name)=…" : "…")")
@@ -268,98 +278,6 @@ extension KubeUser {
         rows.append("  command: \(source?.value["command"]?.text ?? "…")")
         let names = variables.keys.sorted()
         return rows + (names.isEmpty ? [] : ["  env:"]) + names.map { "  - name: \($0)" }
-    }
-}
-
-/// The options of a kubelogin, as its library reads them.
-private struct Options {
-    /// The values by option, short ones by their long name.
-    var values: [String: [String]] = [:]
-    /// A word that isn't known, or a switch whose effect lanyard doesn't have; nil if there is none.
-    var unknown: String?
-    /// Whether it is the one for issuers of OpenID Connect; else it is Microsoft's.
-    var isOIDC: Bool
-
-    /// The options whose values are no secrets.
-    static let shown: Set = [
-        "--login", "-l", "--tenant-id", "-t", "--client-id", "--server-id", "--environment", "-e", "--oidc-issuer-url",
-        "--oidc-client-id", "--oidc-extra-scope", "--grant-type",
-    ]
-    private static let short = ["-l": "--login", "-t": "--tenant-id", "-e": "--environment", "-v": "--v"]
-    private static let ofEntra: Set = [
-        "--login", "--tenant-id", "--client-id", "--server-id", "--environment", "--token-cache-dir", "--cache-dir",
-        "--timeout", "--login-hint", "--redirect-url", "--v",
-    ]
-    private static let ofOIDC: Set = [
-        "--oidc-issuer-url", "--oidc-client-id", "--oidc-extra-scope", "--oidc-pkce-method",
-        "--oidc-auth-request-extra-params",
-        "--oidc-redirect-url", "--oidc-redirect-url-hostname", "--oidc-redirect-url-authcode-keyboard", "--grant-type",
-        "--listen-address", "--listen-port", "--browser-command", "--authentication-timeout-sec", "--local-server-cert",
-        "--local-server-key", "--open-url-after-authentication", "--token-cache-dir", "--token-cache-storage", "--v",
-    ]
-    private static let switches: Set = [
-        "--oidc-use-access-token", "--oidc-use-pkce", "--force-refresh", "--skip-open-browser",
-    ]
-
-    init(_ words: ArraySlice<String>, isOIDC: Bool) {
-        self.isOIDC = isOIDC || words.contains { $0.hasPrefix("--oidc-") }
-        var rest = words
-        if rest.first == "get-token" { rest.removeFirst() }
-        while let word = rest.popFirst() {
-            let (written, inline) = word.hasPrefix("--") ? word.cut(at: "=") ?? (word[...], nil) : Self.cut(short: word)
-            let name = Self.short[String(written)] ?? String(written)
-            if (self.isOIDC ? Self.ofOIDC : Self.ofEntra).contains(name) {
-                if let value = inline.map(String.init) ?? rest.popFirst() {
-                    values[name, default: []].append(value)
-                } else {
-                    unknown = unknown ?? name
-                }
-            } else if self.isOIDC, Self.switches.contains(name) {
-                values[name] = [inline.map(String.init) ?? "true"]
-            } else if word.hasPrefix("-"), let inline, ["false", "f", "0"].contains(inline.lowercased()) {
-                continue
-            } else {
-                // A word that is no option may be a secret.
-                unknown = unknown ?? (word.hasPrefix("-") ? name : "words that are no options")
-            }
-        }
-    }
-
-    /// Returns a short option and the value behind it, as in `-lspn` and `-l=spn`.
-    static func cut(short word: String) -> (Substring, Substring?) {
-        guard word.hasPrefix("-"), word.utf8.count > 2 else { return (word[...], nil) }
-        let value = word.dropFirst(2)
-        return (word.prefix(2), value.hasPrefix("=") ? value.dropFirst() : value)
-    }
-
-    /// Whether no user signs in with Microsoft's, or not so that lanyard could do it.
-    func obstacleOfEntra(_ variable: String?) -> Message? {
-        let way = variable ?? values["--login"]?.last ?? "devicecode"
-        guard !["devicecode", "interactive", "azurecli"].contains(way) else { return nil }
-        let setting = variable == nil ? "--login" : "AAD_LOGIN_METHOD is"
-        return "no user signs in with it (\(setting) \(way, limit: 60))"
-    }
-
-    var obstacleOfOIDC: Message? {
-        for needed in ["--oidc-issuer-url", "--oidc-client-id"] where values[needed]?.last?.isEmpty ?? true {
-            return "it has no \(needed)"
-        }
-        guard let grant = values["--grant-type"]?.last, ["password", "client-credentials"].contains(grant) else {
-            return nil
-        }
-        return "no user signs in with it (--grant-type \(grant))"
-    }
-
-    /// Whether the cluster takes access tokens in place of ID tokens.
-    var takesAccessTokens: Bool {
-        ["true", "t", "1"].contains(values["--oidc-use-access-token"]?.last?.lowercased())
-    }
-
-    /// The port that the browser comes back to, if one is named, since it may be the registered one.
-    var port: String? {
-        let places = values["--oidc-redirect-url"] ?? values["--listen-address"] ?? values["--listen-port"]
-        let last = places?.last?.pieces(between: ":").last?.pieces(between: "/").first
-        return last.flatMap { UInt16($0) }.map(String.init)
     }
 }
 
@@ -373,23 +291,4 @@ extension Substring {
 
     /// The row without so many blanks at its beginning, if it has as many.
     fileprivate func unindented(_ count: Int) -> Substring { Substring(utf8.dropFirst(Swift.min(indent, count))) }
-}
-
-/// The sign-in of a kubeconfig's user; properties that aren't specified are nil.
-package struct KubeSignIn: Sendable, Equatable {
-    package let tenant: String?
-    package let clientID: String?
-    /// The application that represents the cluster.
-    package let server: String?
-    /// The name of one of Azure's clouds.
-    package let cloud: String?
-    /// The issuer of OpenID Connect, with the scopes; for Entra ID there is none.
-    package var issuer: String?
-    package var scopes: [String] = []
-    /// Whether the cluster takes ID tokens.
-    package var givesIDTokens = false
-    /// The port that the browser comes back to; nil for any.
-    package var port: String?
-    /// Extra parameters of the sign-in, each `NAME=VALUE`.
-    package var parameters: [String] = []
 }

@@ -2,6 +2,7 @@ import Addresses
 import JSON
 import Model
 import Secrets
+import SettingsFile
 import Terminal
 
 /// The protocol of kubectl, helm, k9s and other programs based on client-go: the request is in a variable, the answer
@@ -69,7 +70,9 @@ public struct KubectlProtocol: ToolProtocol {
             }
             self.request = request
         }
-        if let config = cluster?["config"] { request.explicit.read(config) }
+        if let config = cluster?["config"], let wrong = request.explicit.read(config) {
+            return .fail("\(wrong), in the kubeconfig's extension client.authentication.k8s.io/exec")
+        }
         guard request.host != nil || !request.explicit.isEmpty else {
             return .fail(
                 "nothing says which cluster this is for",
@@ -104,11 +107,33 @@ public struct KubectlProtocol: ToolProtocol {
 extension CredentialRequest.ExplicitToken {
     /// Reads the cluster's extension `client.authentication.k8s.io/exec` from the kubeconfig; its keys are those of a
     /// rule.
-    fileprivate mutating func read(_ config: JSONValue) {
-        authority = config["authority"]?.string
-        clientID = config["client-id"]?.string
-        scopes = config["scopes"]?.elements.compactMap(\.string) ?? []
-        account = config["account"]?.string
-        tokenName = config["token"]?.string
+    ///
+    /// Other keys may be for another program that the same cluster is used with.
+    ///
+    /// - Returns: What is wrong, such as a key that is misspelt; nil if nothing is.
+    fileprivate mutating func read(_ config: JSONValue) -> Message? {
+        // client-go writes null for a cluster without the extension.
+        if config == .null { return nil }
+        guard case .object(let members) = config else { return "there is no table" }
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+            switch (key, value) {
+            case ("authority", .string(let text)): authority = text
+            case ("client-id", .string(let text)): clientID = text
+            case ("account", .string(let text)): account = text
+            case ("scopes", .array(let items)) where items.allSatisfy({ $0.string != nil }):
+                scopes = items.compactMap(\.string)
+            case ("token", .string(let text)):
+                tokenName = text
+                guard token != nil else { return "\(text, limit: 40) is no `token`: write id or access" }
+            case _ where Self.keys.contains(key):
+                return "`\(key)` must be \(key == "scopes" ? "a list of texts" : "a text")"
+            default:
+                guard let near = Self.keys.nearest(to: key) else { continue }
+                return "`\(key, limit: 40)` is unknown: did you mean `\(near)`?"
+            }
+        }
+        return nil
     }
+
+    private static let keys = ["authority", "client-id", "scopes", "account", "token"]
 }

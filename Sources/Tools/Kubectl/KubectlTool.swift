@@ -45,8 +45,10 @@ struct KubectlSettings: ToolSettings {
 
     func changes() throws(CommandError) -> [ToolChange] {
         let program = place.program("lanyard")
+        let rivals = try rivals()
         let changes = try users().compactMap { file, user in
-            user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
+            rivals[user.name] != nil
+                ? nil : user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
         }
         guard !changes.isEmpty else { throw try nothing() }
         return changes
@@ -54,15 +56,28 @@ struct KubectlSettings: ToolSettings {
 
     func remarks() throws(CommandError) -> [Hint] {
         var remarks: [Hint] = []
+        let rivals = try rivals()
         for (file, user) in try users() where user.isOfKubelogin {
             let name: Message = "\(user.name, limit: 200)"
-            if let obstacle = user.obstacle {
+            if user.hasClientSecret {
+                remarks += try steps(for: user)
+            } else if let obstacle = user.obstacle {
                 let what: Message = "the user \(name) stays as it is: \(obstacle)"
                 remarks.append(
                     user.isFixed ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
+            } else if let other = rivals[user.name] {
+                remarks.append(
+                    "the user \(name) stays as it is: \(other, limit: 200) is for the same cluster, and a rule has one account"
+                )
             } else if user.isOfFormerProvider, user.hasTokens {
                 remarks.append(
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
+            } else if let redirect = user.redirect, let client = user.signIn.clientID {
+                remarks.append(
+                    Hint(
+                        "the user \(name) comes back from the sign-in to 127.0.0.1 in place of localhost; unless the issuer "
+                            + "allows both, register with the application \(client, limit: 100)",
+                        write: redirect))
             }
         }
         for (file, user) in try users(areHidden: true) where user.isOfKubelogin {
@@ -90,28 +105,73 @@ struct KubectlSettings: ToolSettings {
     }
 
     func rules() throws(CommandError) -> [NeededRule] {
-        let record = try place.context.recordedChanges()
-        let found = try users()
-        var signIns: [String: KubeSignIn] = [:]
-        for (file, user) in found where signIns[user.name] == nil {
-            if user.isLanyard {
-                // The user's former settings say more.
-                let setting = ToolSetting(.kubeUser, [user.name], in: file)
-                let before = record.first { $0.tool == "kubectl" && $0.change.setting == setting }?.before
-                signIns[user.name] = before.map { KubeUser(user.name, text: $0).signIn }
-            } else if user.isOfKubelogin, user.obstacle == nil {
-                signIns[user.name] = user.signIn
-            }
+        let rivals = try rivals()
+        var rules: [NeededRule] = []
+        for (file, user) in try users() where rivals[user.name] == nil && (user.isLanyard || user.obstacle == nil) {
+            guard let former = try former(user, in: file) else { continue }
+            rules += try self.rules(for: former)
         }
-        guard !signIns.isEmpty else { return [] }
-        let clusters = try KubeClusters(files)
+        // Users of one cluster have one account.
+        return rules.reduce(into: []) { all, rule in
+            if !all.contains(where: { $0.arguments.first == rule.arguments.first }) { all.append(rule) }
+        }
+    }
+
+    /// Returns the rules that the clusters of a user don't have yet.
+    private func rules(for user: KubeUser) throws(CommandError) -> [NeededRule] {
         let configuration = try place.context.configuration()
-        let rules = signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
-            clusters.servers(of: user).compactMap { cluster, server in
-                signIn.rule(for: server, of: cluster, as: user, configuration, place.context)
+        return try KubeClusters(files).servers(of: user.name).compactMap { cluster, server in
+            user.signIn.rule(for: server, of: cluster, configuration, place.context)
+        }
+    }
+
+    /// Returns a user as it was before lanyard, which says who signs in; nil if nothing says that.
+    private func former(_ user: KubeUser, in file: String) throws(CommandError) -> KubeUser? {
+        guard user.isLanyard else { return user.isOfKubelogin ? user : nil }
+        let setting = ToolSetting(.kubeUser, [user.name], in: file)
+        let record = try place.context.recordedChanges()
+        let before = record.first { $0.tool == "kubectl" && $0.change.setting == setting }?.before
+        return before.map { KubeUser(user.name, text: $0) }
+    }
+
+    /// Returns the users who keep their kubelogin because another user has another account at the same cluster, by
+    /// name, with that user: a URL's rule has one account.
+    ///
+    /// Those who use lanyard already come first, then the current context's user.
+    private func rivals() throws(CommandError) -> [String: String] {
+        let clusters = try KubeClusters(files)
+        let found = try users().filter { $0.user.isLanyard || $0.user.isOfKubelogin && $0.user.obstacle == nil }
+        let current = found.filter { !$0.user.isLanyard && $0.user.name == clusters.currentUser }
+        let others = found.filter { !$0.user.isLanyard && $0.user.name != clusters.currentUser }
+        var owners: [String: (name: String, former: KubeUser?)] = [:]
+        var rivals: [String: String] = [:]
+        for (file, user) in found.filter(\.user.isLanyard) + current + others {
+            let former = try former(user, in: file)
+            let servers = clusters.servers(of: user.name).map(\.server)
+            let rival = servers.compactMap { owners[$0] }.first { owner in
+                guard let former, let other = owner.former else { return true }
+                return !former.shares(itsAccountWith: other)
+            }
+            if !user.isLanyard, let rival {
+                rivals[user.name] = rival.name
+            } else {
+                for server in servers where owners[server] == nil { owners[server] = (user.name, former) }
             }
         }
-        return rules.first(preferring: clusters.currentUser)
+        return rivals
+    }
+
+    /// Returns how to convert a user with a client secret, which must not get into a record.
+    private func steps(for user: KubeUser) throws(CommandError) -> [Hint] {
+        let what: Message =
+            "the user \(user.name, limit: 200) stays as it is: it has --oidc-client-secret, which no record may contain"
+        let rules = try rules(for: user).map { Hint("for that user, add a rule", run: $0.command) }
+        let signIn = user.signIn
+        guard let client = signIn.clientID, let issuer = signIn.issuer else { return [Hint(what)] }
+        return [Hint("\(what); to convert it by hand, follow these steps")] + rules + [
+            Hint("store the secret", run: "lanyard rule secret\(option: "--authority", issuer)\(last: client)"),
+            Hint("have the user run lanyard", run: .settingUp(user.name)),
+        ]
     }
 
     /// Returns the users that kubectl takes into account, or the others: of several users with a name, kubectl takes
@@ -181,12 +241,7 @@ struct KubectlSettings: ToolSettings {
                 ? "no user in \(files) signs in with kubelogin or azure"
                 : "no user in \(files) can be converted",
             hints: reasons + [
-                Hint(
-                    "to set up another",
-                    run: """
-                        kubectl config set-credentials NAME --exec-api-version client.authentication.k8s.io/v1 \
-                        --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info --exec-interactive-mode IfAvailable
-                        """)
+                Hint("to set up another", run: .settingUp("NAME"))
             ])
     }
 }
@@ -219,8 +274,7 @@ private struct KubeClusters {
 extension KubeSignIn {
     /// Returns the rule for a cluster; nil if there already is one, or there can't be one.
     fileprivate func rule(
-        for server: String, of cluster: String, as user: String, _ configuration: Configuration,
-        _ context: any ToolSurroundings
+        for server: String, of cluster: String, _ configuration: Configuration, _ context: any ToolSurroundings
     ) -> NeededRule? {
         guard let pattern = URLPattern(server), pattern.request.isTokenPlace,
             configuration.rule(for: pattern.request) == nil
@@ -233,6 +287,7 @@ extension KubeSignIn {
             arguments += ["--client-id", client]
         }
         if let resource = self.server { arguments += ["--resource", resource] }
+        if let account { arguments += ["--account", account] }
         if let issuer {
             arguments += ["--authority", issuer, "--kind", "oidc", "--trust-authority"]
             arguments += self.scopes.flatMap { ["--scope", $0] }
@@ -240,12 +295,19 @@ extension KubeSignIn {
             if let port { arguments += ["--redirect-port", port] }
             arguments += parameters.flatMap { ["--query-parameter", $0] }
         }
-        return NeededRule(
-            subject: "the cluster \(cluster.displayable(limit: 200))", user: user, arguments: arguments)
+        return NeededRule(subject: "the cluster \(cluster.displayable(limit: 200))", arguments: arguments)
     }
 }
 
 extension ShellCommand {
+    /// Returns the command that has a kubeconfig's user run lanyard.
+    fileprivate static func settingUp(_ user: String) -> ShellCommand {
+        """
+        kubectl config set-credentials \(user) --exec-api-version client.authentication.k8s.io/v1 \
+        --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info --exec-interactive-mode IfAvailable
+        """
+    }
+
     /// Returns the command that makes kubectl rewrite a file in block style; only the user can read the new file.
     fileprivate static func rewriting(_ file: String) -> ShellCommand {
         """

@@ -39,10 +39,16 @@ struct PasswordServices: Sendable {
         guard visit.method == .post, visit.path == "/v1/authorization-token" else { return nil }
         guard visit.query["domain"] == "contoso", visit.query["domain-owner"] == "123456789012", visit.body.isEmpty
         else { return refusal("ResourceNotFoundException", "Domain not found", .notFound) }
+        // Zero stands for the end of the keys.
+        let lifetime = visit.query["duration"].map { Int64($0) ?? -1 } ?? 43_200
+        guard lifetime == 0 || (900...43_200).contains(lifetime) else {
+            return refusal(
+                "ValidationException", "Duration must be 0 or between 900 and 43200 seconds", .badRequest)
+        }
         return signed(visit, "codeartifact") { keys in
             [
                 "authorizationToken": .string(password(of: keys, for: "codeartifact")),
-                "expiration": .integer(Date.now.unix + 43_200),
+                "expiration": .integer(lifetime == 0 ? keys.end : Date.now.unix + lifetime),
             ]
         }
     }

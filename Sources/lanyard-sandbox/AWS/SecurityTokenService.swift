@@ -30,6 +30,7 @@ struct SecurityTokenService: Sendable {
     }
 
     func answer(_ visit: Visit) async throws -> Response {
+        if let invalid = invalid(visit) { return invalid }
         switch visit.form["Action"] {
         case "AssumeRoleWithWebIdentity": return try await assumeRoleByToken(visit)
         case "AssumeRole": return assumeRole(visit)
@@ -51,7 +52,7 @@ struct SecurityTokenService: Sendable {
             let words = "Not authorized to perform sts:AssumeRoleWithWebIdentity"
             return refusal("AccessDenied", words, visit, .forbidden)
         }
-        let (identifier, keys) = world.newKeys(role: role, name: name)
+        let (identifier, keys) = world.newKeys(role: role, name: name, lifetime: lifetime(visit))
         return answer("AssumeRoleWithWebIdentity", credentials(identifier, keys, visit), visit)
     }
 
@@ -72,14 +73,42 @@ struct SecurityTokenService: Sendable {
                 .forbidden)
         }
         guard let role = visit.form["RoleArn"], let name = visit.form["RoleSessionName"], !role.hasSuffix("/denied"),
-            !role.hasSuffix("/external") || visit.form["ExternalId"] == "shared with a partner"
+            !role.hasSuffix("/external") || visit.form["ExternalId"] == "shared-with-a-partner"
         else { return refusal("AccessDenied", "Not authorized to perform sts:AssumeRole", visit, .forbidden) }
-        let lifetime = visit.form["DurationSeconds"].flatMap(Int64.init)
-        guard lifetime.map({ (900...3600).contains($0) }) ?? true else {
+        let (identifier, keys) = world.newKeys(role: role, name: name, lifetime: lifetime(visit))
+        return answer("AssumeRole", credentials(identifier, keys, visit), visit)
+    }
+
+    private func lifetime(_ visit: Visit) -> Int64? { visit.form["DurationSeconds"].flatMap { Int64($0) } }
+
+    /// Returns the refusal of a value that AWS takes from nobody; nil if there is none.
+    private func invalid(_ visit: Visit) -> Response? {
+        func refused(_ member: String, _ constraint: String) -> Response {
+            let reason = "Value at '\(member)' failed to satisfy constraint: Member must \(constraint)"
+            return refusal("ValidationError", "1 validation error detected: \(reason)", visit, .badRequest)
+        }
+        let texts = [
+            ("RoleSessionName", "roleSessionName", 64, "_+=,.@-"), ("ExternalId", "externalId", 1224, "_+=,.@:/-"),
+        ]
+        for (name, member, longest, marks) in texts {
+            guard let text = visit.form[name] else { continue }
+            guard text.utf8.count >= 2 else { return refused(member, "have length greater than or equal to 2") }
+            guard text.utf8.count <= longest else {
+                return refused(member, "have length less than or equal to \(longest)")
+            }
+            guard text.utf8.allSatisfy({ $0.isAlphanumeric || marks.utf8.contains($0) }) else {
+                return refused(member, "satisfy regular expression pattern")
+            }
+        }
+        guard let text = visit.form["DurationSeconds"] else { return nil }
+        guard let seconds = Int64(text), seconds >= 900 else {
+            return refused("durationSeconds", "have value greater than or equal to 900")
+        }
+        guard seconds <= 43_200 else { return refused("durationSeconds", "have value less than or equal to 43200") }
+        guard seconds <= 3600 else {
             return refusal("ValidationError", "DurationSeconds exceeds the 1 hour session limit", visit, .badRequest)
         }
-        let (identifier, keys) = world.newKeys(role: role, name: name, lifetime: lifetime)
-        return answer("AssumeRole", credentials(identifier, keys, visit), visit)
+        return nil
     }
 
     private func credentials(_ identifier: String, _ keys: Keys, _ visit: Visit) -> JSONValue {

@@ -1,4 +1,5 @@
 import Addresses
+import ArgumentParser
 import Claims
 import CommandKit
 import Model
@@ -9,38 +10,46 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
+import Tools
 
-/// The rule by which a tool gets the tokens of an identity that a plugin finds on this machine, and the identity's own table if there
-/// is none.
-struct FoundIdentityRule {
+/// The rule by which a tool gets tokens for a cloud's host: those of an identity that a plugin finds on this machine, with the
+/// identity's own table if there is none, or those of a sign-in.
+struct HostRule {
     private let session: Session
     private let plugin: PluginManifest
     /// The identity to write; nil if there is one already.
-    private let identity: Identity?
-    private let rule: Rule
+    private var identity: Identity?
+    private var rule: Rule
 
     /// The plugin that finds the identity.
     var finder: String { plugin.name }
 
-    /// Returns what is missing for a URL; nil if something maps it, if no plugin has an identity for it, or if the plugin finds none,
-    /// which is said unless there is another way.
+    /// Returns what is missing for a URL; nil if something maps it, or if no plugin has an identity for it.
+    ///
+    /// If the plugin finds none, that is said, and the user is asked whether to sign in instead; unless there is another way.
     static func found(
-        for pattern: URLPattern?, isOnlyWay: Bool = true, _ context: CommandContext
-    ) async throws(CommandError) -> FoundIdentityRule? {
+        for pattern: URLPattern?, isOnlyWay: Bool = true, _ prompt: Prompt? = nil, _ context: CommandContext
+    ) async throws(CommandError) -> HostRule? {
         guard let pattern, pattern.scheme == "https", pattern.isTokenPlace else { return nil }
         let session = try Session(context, of: .user, isToBeWritten: true)
         guard session.configuration.rule(for: pattern.request) == nil,
             let plugin = session.registry.finder(forHost: pattern.host.text),
             try session.resolve(pattern.request) == nil
         else { return nil }
-        let new = FoundIdentityRule(session, plugin, pattern)
+        var new = HostRule(session, plugin, pattern)
         do throws(AcquisitionError) { try await new.look() } catch {
             guard isOnlyWay else { return nil }
             let failure = CommandError(error, request: new.request, url: pattern.text, in: context)
             context.console.note("no rule is written for \(pattern.host.urlText): \(failure.message)")
             for hint in failure.hints { context.console.note(hint) }
-            context.console.note("then run this again")
-            return nil
+            guard let prompt else {
+                let add: ShellCommand = "lanyard rule add \(pattern.text) --authority URL"
+                context.console.note(Hint("or have your organisation's sign-in used", run: add))
+                context.console.note("then run this again")
+                return nil
+            }
+            guard await prompt.accepts("or sign in yourself, at your organisation?") else { return nil }
+            try await new.haveUserSignIn(prompt)
         }
         return new
     }
@@ -52,6 +61,21 @@ struct FoundIdentityRule {
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.identity = (known ?? identity)?.name
         self.rule = rule
+    }
+
+    /// Asks where the user signs in; one who does at one of the plugin's authorities for other tools probably does there, too.
+    private mutating func haveUserSignIn(_ prompt: Prompt) async throws(CommandError) {
+        let (options, page): (RuleOptions, SignInPageOptions)
+        do { (options, page) = (try .parse([]), try .parse([])) } catch { return }
+        var draft = RuleDraft(session: session, pattern: rule.pattern, options: options, page: page, prompt: prompt)
+        let ofTools = ToolSetup.all.flatMap { setup in
+            (try? setup.settings(ToolTarget(session.context)).authorities) ?? []
+        }
+        let known = session.configuration.rules.map(\.authority) + ofTools
+        draft.likelyAuthority = known.last {
+            session.registry.match(authority: $0, kind: nil, isConfigured: true)?.plugin.name == plugin.name
+        }
+        (identity, rule) = (nil, try await draft.rule())
     }
 
     /// What the plugin is asked to look for.
@@ -80,5 +104,7 @@ struct FoundIdentityRule {
     func write() throws(CommandError) {
         if let identity { try session.tables.write(identity) }
         try session.tables.write(rule)
+        guard rule.identity == nil else { return }
+        session.context.console.note(Hint("next", run: "lanyard login\(last: rule.pattern.text)"))
     }
 }
