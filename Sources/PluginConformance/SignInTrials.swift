@@ -55,7 +55,8 @@ extension ConformanceKit {
         }
         return await outcome(of: request, replying: "cancelled") { outcome in
             if outcome.answer?["code"] == PluginError.Code.unsupported.rawValue {
-                return "its manifest names it, but its error is `unsupported`"
+                // What a broker supports shows only where there is one.
+                return plugin.brokered.isEmpty ? "its manifest names it, but its error is `unsupported`" : nil
             }
             guard case .signIn(_, let wanted, let unwanted) = trial,
                 let url = outcome.blocks.first(where: { $0["event"] == "open-url" })?["url"]
