@@ -6,7 +6,7 @@ import Secrets
 package import Terminal
 
 extension Identity {
-    /// What proves the identity, for people; follows "by".
+    /// What proves the identity, for users; follows "by".
     package var displayedProof: Message {
         switch source {
         case .application(let application): application.proof.displayed

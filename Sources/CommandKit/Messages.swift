@@ -146,7 +146,7 @@ extension CommandError {
         case .noTenants(let authority):
             self.init("\(authority) is not an authority with tenants")
         case .noScopes(let authority, let kind):
-            let kinds = Set(context.registry.plugins.flatMap(\.kinds)).sorted()
+            let kinds = context.registry.kinds
             if let kind, !kinds.contains(kind) {
                 let near = kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
                 self.init(

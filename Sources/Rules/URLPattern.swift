@@ -55,6 +55,9 @@ public struct URLPattern: Sendable, Equatable {
         return request
     }
 
+    /// Whether the host has a `*`, so that the pattern may be for many hosts.
+    public var hasWildcard: Bool { host.name.hasBytes("*") }
+
     /// Whether the pattern has a path.
     public var hasPath: Bool { !path.isEmpty }
 
@@ -72,7 +75,7 @@ public struct URLPattern: Sendable, Equatable {
 
     /// The pattern as `SCHEME://HOST` if it has a path and no wildcard; otherwise nil.
     public var placeWithPath: String? {
-        guard hasPath, !host.name.hasBytes("*") else { return nil }
+        guard hasPath, !hasWildcard else { return nil }
         return "\(scheme)://\(host.urlText)"
     }
 

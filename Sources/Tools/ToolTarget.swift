@@ -14,7 +14,7 @@ extension URLPattern {
 
     /// Returns the pattern, unless its host has wildcards, which most tools don't support.
     package func withoutWildcard(for tool: String) throws(CommandError) -> URLPattern {
-        guard host.name.hasBytes("*") else { return self }
+        guard hasWildcard else { return self }
         throw CommandError("\(tool) doesn't support wildcards in hosts", hints: ["name one host"], status: .usage)
     }
 }

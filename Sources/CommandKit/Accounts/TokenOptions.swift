@@ -110,9 +110,10 @@ extension TokenNamingCommand {
         guard !named.isTokenNamed else { return nil }
         let rules = session.configuration.rules
         if rules.count == 1 {
-            let text = rules[0].pattern.text
-            guard !Self.takesPatterns, text.hasBytes("*") else { return text }
-            throw CommandError("the rule for \(text) is for many hosts", hints: ["add the URL of one"], status: .usage)
+            let pattern = rules[0].pattern
+            guard !Self.takesPatterns, pattern.hasWildcard else { return pattern.text }
+            throw CommandError(
+                "the rule for \(pattern.text) is for many hosts", hints: ["add the URL of one"], status: .usage)
         }
         guard !rules.isEmpty else {
             throw CommandError(

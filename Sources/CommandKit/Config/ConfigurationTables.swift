@@ -22,7 +22,7 @@ package struct ConfigurationTables: Sendable {
     package let scope: Session.Scope
     package let configuration: Configuration
 
-    /// The file that the tables are written to and conflict from.
+    /// The file that the tables are written to and taken from.
     package var file: String { scope == .system ? Configuration.systemFile : context.userFile }
 
     /// Does something to the file's tables of a kind.

@@ -27,9 +27,11 @@ extension PluginRegistry {
     /// Returns the issuer of a kind that organisations host themselves.
     func gitIssuer(kind: String) -> PluginIssuer? { gitIssuers.first { $0.kind == kind.lowercased() } }
 
+    /// The kinds of authorities that plugins have, sorted.
+    var kinds: [String] { Set(plugins.flatMap(\.kinds)).sorted() }
+
     /// Throws if no plugin has a kind.
     package func requireKind(_ kind: String) throws(CommandError) {
-        let kinds = Set(plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
         let own = plugins.first { $0.name.isSame(as: kind) }
         let meant =
@@ -73,7 +75,7 @@ extension PluginIssuer {
 extension URLPattern {
     /// The root URL of the pattern's host; nil if tokens may not be sent there, or if the pattern is for several hosts.
     package var ownAuthority: String? {
-        guard scheme == "https", !host.name.hasBytes("*") else { return nil }
+        guard scheme == "https", !hasWildcard else { return nil }
         return "https://\(host.urlText)"
     }
 

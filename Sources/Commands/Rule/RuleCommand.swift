@@ -80,8 +80,7 @@ struct RuleAddCommand: Command {
         console.note("added a rule for \(pattern.text) to \(session.context.short(session.tables.file))")
         let next: Message = place.system ? "next, for each who needs it" : "next"
         let isSignedIn = !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
-        let isForOneHost = !pattern.text.hasBytes("*")
-        if !isSignedIn || isForOneHost {
+        if !isSignedIn || !pattern.hasWildcard {
             console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
         }
         // git doesn't use tokens that have to be exchanged first.

@@ -126,9 +126,9 @@ struct RuleDraft {
         } else {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
-        let url = try session.identity(named: identity).authority ?? rule.authority
+        let named = try session.identity(named: identity)
+        let (url, application) = (named.authority ?? rule.authority, named.application)
         let machine = session.registry.machine(authority: url)
-        let application = try session.identity(named: identity).application
         let match = machine ?? match(url, application?.kind)
         let ownScopes = application == nil ? nil : match?.issuer?.repositoryScopes ?? match?.issuer?.scopes
         let hasOwn = machine?.ownScopes != nil || ownScopes != nil

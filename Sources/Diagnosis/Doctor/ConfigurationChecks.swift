@@ -80,7 +80,7 @@ extension Examination {
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
         }
-        if exchange == nil, match.plugin.supports.contains(.exchangesOnly), !rule.pattern.host.name.hasBytes("*") {
+        if exchange == nil, match.plugin.supports.contains(.exchangesOnly), !rule.pattern.hasWildcard {
             return failed(
                 name, place,
                 .onlyForExchanges(

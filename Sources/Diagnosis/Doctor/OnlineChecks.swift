@@ -238,7 +238,7 @@ private struct OnlineTarget: Sendable {
     static func all(of session: Session) -> [OnlineTarget] {
         let byRules = session.configuration.rules.filter { $0.identity == nil }.compactMap { rule in
             session.configuration.request(by: rule).flatMap { session.settled($0, rule) }.map { request in
-                let url = rule.pattern.host.name.hasBytes("*") ? nil : rule.pattern.text
+                let url = rule.pattern.hasWildcard ? nil : rule.pattern.text
                 return OnlineTarget(request: request, url: url, rulePlace: rule.place(session.context))
             }
         }

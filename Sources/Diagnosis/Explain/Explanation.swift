@@ -78,7 +78,7 @@ struct Explanation: Sendable {
         }
 
         let step: Step
-        /// The step for people, after "lanyard would".
+        /// The step for users, after "lanyard would".
         let text: String
         var hints: [Hint] = []
         var status: ExitStatus = .done
