@@ -109,8 +109,9 @@ package struct SettingKey {
 extension CommandContext {
     /// Returns the option of a plugin that a key names; nil if the key isn't of a plugin's.
     ///
-    /// - Throws: `CommandError` with the exit status for wrong usage if there is no such plugin or option.
-    package func pluginOption(_ key: String) throws(CommandError) -> PluginOption? {
+    /// - Throws: `CommandError` with the exit status for wrong usage if there is no such plugin or option, or it can't have the
+    ///   value.
+    package func pluginOption(_ key: String, value: String? = nil) throws(CommandError) -> PluginOption? {
         guard let option = PluginOption(key) else { return nil }
         guard let plugin = registry.plugins.first(where: { $0.name == option.plugin }) else {
             throw CommandError(
@@ -124,6 +125,9 @@ extension CommandContext {
             throw CommandError(
                 "the plugin \(plugin.name) has no option \(option.name)",
                 hints: [near ?? known], status: .usage)
+        }
+        if let value, let form = plugin.form(refusing: value, of: option.name) {
+            throw CommandError("`\(key)` must be \(form)", status: .usage)
         }
         return option
     }

@@ -103,7 +103,7 @@ struct ConfigSetCommand: Command {
     var value: [String]
 
     mutating func run(in context: CommandContext) async throws {
-        if let option = try context.pluginOption(key) { return try set(option, in: context) }
+        if let option = try context.pluginOption(key, value: value.first) { return try set(option, in: context) }
         let key = try SettingKey(key)
         let wanted = try key.value(value, in: context)
         let file = try SettingFileTarget(of: key, value, isSystem: place.system, in: context)

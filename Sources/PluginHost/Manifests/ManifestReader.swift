@@ -145,7 +145,10 @@ struct ManifestReader {
                 parameters: try row.list("parameters", .pluginName))
         }
         manifest.sources = try rows.read("source", source)
-        manifest.options = try table.list("options", .pluginName)
+        for (name, form) in try table.list("options", .token(128)).map({ $0.cut(at: "=") ?? ($0[...], "") }) {
+            manifest.options.append(String(name))
+            if !form.isEmpty { manifest.optionForms[String(name)] = String(form) }
+        }
         manifest.issuers = try rows.read("issuer", issuer)
         manifest.clients = try rows.read("client", client)
         manifest.identityPatterns = try rows.read("identity") { row throws(SettingsError) in

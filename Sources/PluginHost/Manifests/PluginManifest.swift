@@ -54,6 +54,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var sources: [PluginSource] = []
     /// The names of the options that the configuration may have for it.
     public var options: [String] = []
+    /// The forms of these options' values, if they have one: `url`, `seconds`, or a pattern with `*`.
+    var optionForms: [String: String] = [:]
     /// The issuers that are known beforehand.
     public var issuers: [PluginIssuer] = []
     /// The clients that users can refer to by name.
@@ -93,6 +95,16 @@ public struct PluginManifest: Sendable, Equatable {
     func authority(ofEndpoint url: String) -> String {
         let path = challengePaths.filter(url.hasSuffix).max { $0.utf8.count < $1.utf8.count }
         return String(url.dropLast(path?.count ?? 0))
+    }
+
+    /// Returns what the value of an option must be, in words; nil if this one may be that.
+    public func form(refusing value: String, of option: String) -> String? {
+        switch optionForms[option] {
+        case nil: nil
+        case "url": StrictURL(https: value) == nil ? "an https URL" : nil
+        case "seconds": Int(value).map((0...86_400).contains) == true ? nil : "seconds, from 0 to 86400"
+        case let form?: value.matches(glob: form) ? nil : "like \(form)"
+        }
     }
 
     /// The kinds of authority that rules can name: its own, and those of its issuers.
