@@ -227,6 +227,10 @@ extension CommandError {
             self.init(
                 "an ID token is only for hosts that a rule names, and none names \(host)",
                 hints: [Hint("add one", run: "lanyard rule add \("https://\(host)") --token id")])
+        case .noIDTokens(let plugin):
+            self.init(
+                "the plugin \(plugin) has no ID tokens",
+                hints: [Hint("leave out --id-token, and in the rule", write: "token = \"id\"")])
         case .idTokenOfIdentity(let name):
             self.init(
                 "the identity \(name) has no ID token: nobody signs in",

@@ -134,3 +134,16 @@ extension IdentityPattern {
             Identity.Application(authority: authority ?? "", kind: nil, clientID: clientID ?? "", proof: proof))
     }
 }
+
+extension PluginRegistry {
+    /// Returns the reason why an authority's token must not be handed out: it is only for exchanges, and there is none for
+    /// the host; nil if it may be.
+    package func misuse(
+        at match: AuthorityMatch, host: String?, isExchanged: Bool, token: TokenRequest.Kind
+    ) -> ResolutionError? {
+        guard match.plugin.supports.contains(.exchangesOnly) else { return nil }
+        if token == .id { return .noIDTokens(plugin: match.plugin.name) }
+        return isExchanged
+            ? nil : .onlyForExchanges(plugin: match.plugin.name, host: host, exchanges: exchangeNames(at: match))
+    }
+}

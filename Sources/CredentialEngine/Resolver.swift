@@ -39,11 +39,11 @@ public struct Resolver: Sendable {
     /// Returns the reason why a token must not be handed out: it is only for exchanges, and isn't exchanged; nil if there is
     /// none.
     func misuse(of token: TokenRequest) -> ResolutionError? {
-        guard token.exchange == nil, token.source == nil, let match = plugins.registry.match(token),
-            match.plugin.supports.contains(.exchangesOnly)
+        guard token.exchange == nil || token.token == .id, token.source == nil,
+            let match = plugins.registry.match(token)
         else { return nil }
-        return .onlyForExchanges(
-            plugin: match.plugin.name, host: token.host, exchanges: plugins.registry.exchangeNames(at: match))
+        return plugins.registry.misuse(
+            at: match, host: token.host, isExchanged: token.exchange != nil, token: token.token)
     }
 
     /// Returns the token of a mapping with the ID of its client, which may be given by name.

@@ -72,7 +72,7 @@ public struct PluginError: Error, Sendable, Equatable {
     public var declinedScopes: [String] = []
     /// The parameter of the exchange that the rule leaves open, if the user could pick one of `choices` for it.
     public var parameter: String?
-    /// The values that the parameter may have.
+    /// The values that the parameter may have, each of which may have words for the user after a blank.
     public var choices: [String] = []
 
     /// Whether the user took too long; only set by the host, with `cancelled`.
@@ -123,7 +123,7 @@ extension PluginError: PluginAnswer {
         grantedScopes = try reader.list("granted_scope[]", .scope)
         declinedScopes = try reader.list("declined_scope[]", .scope)
         parameter = try reader.optional("parameter", .token(64))
-        choices = try reader.list("choice[]", .token(256))
+        choices = try reader.list("choice[]", .text(512))
     }
 
     /// The error if a signal or a cancelled task ended the conversation.

@@ -32,6 +32,8 @@ public struct PluginResult: Sendable, Equatable {
     public var account: PluginAccount?
     /// The user name that servers require if the token is sent as a password; nil if any will do.
     public var basicUsername: String?
+    /// Of `authorize`: the secret that the client has from now on; nil if that stays as it is.
+    public var clientSecret: Secret?
     /// A memo for the host to pass with the next request to this authority.
     public var memo: PluginMemo?
 
@@ -233,6 +235,7 @@ extension PluginResult: PluginAnswer {
         try writer.put("realm", realm)
         try account?.write(to: &writer)
         try writer.put("basic_username", basicUsername)
+        try writer.put("client_secret", clientSecret)
         try memo?.write(to: &writer)
     }
 
@@ -259,6 +262,9 @@ extension PluginResult: PluginAnswer {
         userInfo = try reader.optional("userinfo", .text(32_768))
         declinedScopes = try reader.list("declined_scope[]", .scope)
         basicUsername = try reader.optional("basic_username", .basicUsername)
+        if operation == .authorize {
+            clientSecret = try reader.optional("client_secret", .text(4096)).map { Secret($0) }
+        }
         memo = try PluginMemo(reader)
     }
 }

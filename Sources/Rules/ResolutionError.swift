@@ -36,6 +36,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case idTokenWithoutRule(host: String)
     /// An ID token is wanted of an identity; with its name.
     case idTokenOfIdentity(String)
+    /// An ID token is wanted of a plugin that has none; with its name.
+    case noIDTokens(plugin: String)
     /// The claims that the tool sent can't be requested.
     case badClaims(ParameterError)
     /// A parameter of the sign-in is invalid.

@@ -257,6 +257,11 @@ public struct TokenAcquirer: Serviced {
                 try await askUserByPage(run, account: account, because: error, user)
             }
         recentErrors.forget(key)
+        if let secret = result.clientSecret, authority.plugin.supports.contains(.clientSecrets) {
+            // The sign-in counts without it, too.
+            let owner = ClientSecretStore.Owner(request.clientID, at: authority.key)
+            try? services.clientSecrets?.store(ClientSecret(secret), of: owner)
+        }
         let token = try await keeper.keep(
             result, request, authority, redeemed: nil, broker: given == nil ? nil : run.broker?.name)
         guard let signedIn = token.account else { return token }

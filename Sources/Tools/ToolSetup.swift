@@ -63,7 +63,7 @@ package struct ToolSetup: Sendable {
 package protocol ToolSettings: Sendable {
     var place: ToolTarget { get }
     /// Returns the URLs that the tool's files imply, for tools that offer some.
-    func offers() throws(CommandError) -> [ToolOffer]
+    func offers() -> [ToolOffer]
     /// The authorities at which the tool's own settings have the user sign in.
     var authorities: [String] { get throws(CommandError) }
     /// Throws if lanyard couldn't return anything for the place.
@@ -99,7 +99,7 @@ package protocol ToolSettings: Sendable {
 }
 
 extension ToolSettings {
-    func offers() throws(CommandError) -> [ToolOffer] { [] }
+    func offers() -> [ToolOffer] { [] }
     var authorities: [String] { get throws(CommandError) { [] } }
     func requireUse() throws(CommandError) {}
     func requireOwn(_ files: [String]) throws(CommandError) {}

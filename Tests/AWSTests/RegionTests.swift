@@ -62,7 +62,7 @@ struct RegionTests {
         ("a.portal.eu-central-1.contoso.com", nil),
     ])
     func `a start URL's host may have the region in its name`(_ host: String, _ region: String?) {
-        #expect(IdentityCenter.region(ofStartURLAt: host) == region)
+        #expect(StartURL.region(inHost: host) == region)
     }
 
     @Test func `ECR Public is in one region`() throws {

@@ -146,12 +146,25 @@ import Testing
         }
     }
 
-    @Test func `a profile whose start URL only leads to AWS's keeps its lines`() async throws {
-        let text = Self.file.replacing("https://contoso.awsapps.com/start", with: "https://sso.contoso.com")
-        try await Self.with(text) { world, file in
-            let ended = try await world.lanyard(["configure", "aws", "--profile", "dev", "--yes"])
-            #expect(ended.status == 1 && ended.errors.contains("only leads to a start URL of AWS's"), "\(ended)")
-            #expect(try Self.text(file) == text)
+    @Test func `a profile whose start URL only leads to AWS's signs in there`() async throws {
+        try await Self.with { world, file in
+            let start = "\(world.sandbox.exchanges)/start"
+            try Self.file.replacing("https://contoso.awsapps.com/start", with: start).write(
+                toFile: file, atomically: true, encoding: .utf8)
+            let shown = try await world.atTerminal(
+                ["lanyard", "configure", "aws", "--profile", "dev"],
+                answering: [("go on? [Y/n]", "y"), ("add it?", "y")])
+            #expect(shown.status == 0 && shown.output.contains("--kind identity-center"), "\(shown)")
+            let login = try await world.lanyard(["login", Self.portal], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let keys = try await world.lanyard(["aws", "\(Self.portal)/123456789012/Developer"])
+            #expect(keys.output.contains("\"AccessKeyId\":\"ASIA"), "\(keys)")
+            let logout = try await world.lanyard(["logout"])
+            #expect(logout.status == 0, "\(logout)")
+            try await world.sandbox.fault(#"{"path": "/start", "status": 200, "body": "hello"}"#)
+            let nowhere = try await world.lanyard(["login", Self.portal], world.browser(as: "alice@contoso.example"))
+            #expect(
+                nowhere.status == 1 && nowhere.errors.contains("doesn't lead to a start URL of AWS's"), "\(nowhere)")
         }
     }
 

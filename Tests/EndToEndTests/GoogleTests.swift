@@ -277,12 +277,16 @@ import Testing
         }
     }
 
-    @Test func `sixty-four helpers of docker make one request, and what is refused once is made anew once`()
-        async throws
-    {
+    @Test(
+        arguments: files.filter {
+            ["service_account", "external_account", "impersonated_external_account"].contains($0.name)
+        })
+    func `sixty-four helpers of docker make each request once, and what is refused once is made anew once`(
+        _ name: String, _ user: String, _ paths: [String]
+    ) async throws {
         try await Self.with { world in
             try world.link("docker-credential-lanyard")
-            let extra = world.environment.merging(Self.file("service_account", world)) { $1 }
+            let extra = world.environment.merging(Self.file(name, world)) { $1 }
             func docker(_ verb: String) async throws -> Ended {
                 try await world.runInside(
                     "\(world.folder)/bin/docker-credential-lanyard", [verb], input: "\(world.sandbox.exchanges)\n",
@@ -294,10 +298,10 @@ import Testing
             }
             #expect(answers.allSatisfy { $0.status == 0 } && Set(answers.map(\.output)).count == 1, "\(answers)")
             #expect(answers[0].output.contains(#""Username":"oauth2accesstoken""#), "\(answers[0])")
-            #expect(try await Self.asked(world) == ["/google/token"])
+            #expect(try await Self.asked(world) == paths)
             #expect(try await docker("erase").status == 0)
             #expect(try await docker("get").output != answers[0].output)
-            #expect(try await Self.asked(world).count == 2)
+            #expect(try await Self.asked(world) == paths + paths)
         }
     }
 

@@ -64,6 +64,17 @@ import Testing
         #expect(registry.passedOver(for: match).map(\.name) == ["two"])
     }
 
+    @Test func `a plugin whose tokens are only for exchanges has any host only by its kind`() throws {
+        var first = try Self.plugin("first", "*", "/{path}")
+        first.kind = "center"
+        first.supports = [.exchangesOnly]
+        let registry = PluginRegistry(plugins: [first, try Self.plugin("second", "*", "/{path}")])
+        func name(_ kind: String?) -> String? {
+            registry.match(authority: "https://sso.contoso.com/start", kind: kind, isConfigured: true)?.plugin.name
+        }
+        #expect(name(nil) == "second" && name("center") == "first")
+    }
+
     @Test func `a source of two plugins is the first one's`() throws {
         var plugins = [
             try Self.plugin("one", "a.example", "/{path}"), try Self.plugin("two", "b.example", "/{path}"),

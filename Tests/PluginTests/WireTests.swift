@@ -86,9 +86,10 @@ struct WireTests {
         result.account?.kind = "work or school"
         result.account?.clientInfo = "eyJ1aWQi"
         result.basicUsername = "oauth2"
+        result.clientSecret = Secret("S 1")
         result.memo = PluginMemo(#"{"token_endpoint":"https://login.example/t"}"#, expiresIn: 86_400)
         #expect(try PluginResult(WireReader(try result.wire()), of: .authorize) == result)
-        result.expiresIn = nil
+        (result.expiresIn, result.clientSecret) = (nil, nil)
         #expect(try PluginResult(WireReader(try result.wire()), of: .renew) == result)
     }
 
@@ -250,6 +251,8 @@ struct WireTests {
         error.claims = "{}"
         error.grantedScopes = ["a"]
         error.declinedScopes = ["b"]
+        error.parameter = "role"
+        error.choices = ["1/Dev (account one)", "2/Dev"]
         #expect(try PluginError(WireReader(try error.wire())) == error)
     }
 

@@ -116,21 +116,14 @@ struct RoleKeys: Sendable {
 
     /// The rule's options count for the last role.
     private func options(isLast: Bool) throws(PluginError) -> SecurityTokenService.Options {
-        let all = request.exchangeParameters
-        let name = all["session-name"]
-        guard name.map(\.isSessionName) ?? true else {
-            throw PluginError(
-                .invalidRequest, "the rule's session-name has characters that AWS doesn't allow, or is too long",
-                hint: "use up to 64 letters, digits and _+=,.@-")
+        let name = try request.exchangeParameters["session-name"].map { name throws(PluginError) in
+            try name.asSessionName("the rule's session-name")
         }
-        let duration = all["duration"]
-        guard duration.map({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) && $0.utf8.count <= 5 }) ?? true else {
-            throw PluginError(.invalidRequest, "the rule's duration is no number of seconds, such as \"3600\"")
-        }
+        let duration = request.exchange == AWSExchange.role.rawValue ? try request.duration(orZero: false) : nil
         var options = SecurityTokenService.Options(sessionName: name ?? token.sessionName)
         guard isLast else { return options }
-        options.externalID = all["external-id"]
-        if request.exchange == AWSExchange.role.rawValue { options.duration = duration }
+        options.externalID = request.exchangeParameters["external-id"]
+        options.duration = duration
         return options
     }
 
@@ -183,7 +176,7 @@ struct AWSService: Sendable {
             }
             home = try Region(labels[place + 1], request)
             var fields: [FormEncoding.Field] = [("domain", String(domain)), ("domain-owner", String(owner))]
-            if let duration = request.exchangeParameters["duration"] { fields.append(("duration", duration)) }
+            if let duration = try request.duration(orZero: true) { fields.append(("duration", duration)) }
             url = FormEncoding.append(fields, to: home.url("codeartifact") + "/v1/authorization-token")
             (name, target) = ("codeartifact", nil)
         }
@@ -260,9 +253,37 @@ extension Transport {
     }
 }
 
+extension PluginRequest {
+    /// Returns the rule's duration in seconds; nil if it names none.
+    ///
+    /// - Throws: `invalid-request` for one that AWS takes nowhere. CodeArtifact takes 0, for that of the keys.
+    fileprivate func duration(orZero: Bool) throws(PluginError) -> String? {
+        guard let text = exchangeParameters["duration"] else { return nil }
+        guard text.utf8.allSatisfy(\.isDigit), let seconds = Int(text),
+            (900...43_200).contains(seconds) || orZero && seconds == 0
+        else {
+            throw PluginError(
+                .invalidRequest, "the rule's duration is none that AWS takes",
+                hint: "write seconds, from \"900\" to \"43200\""
+                    + (orZero ? ", or \"0\" for those of the role's keys" : ""))
+        }
+        return String(seconds)
+    }
+}
+
 extension String {
-    /// Whether it is a name of a role or of a role's session.
-    var isSessionName: Bool {
-        (1...64).contains(utf8.count) && utf8.allSatisfy(\.isOfSessionName)
+    /// Whether it is a name of a role.
+    var isRoleName: Bool { (1...64).contains(utf8.count) && utf8.allSatisfy(\.isOfSessionName) }
+
+    /// Returns the text as the name of a role's session.
+    ///
+    /// - Throws: `invalid-request` if AWS wouldn't take it; `place` is where it is from.
+    func asSessionName(_ place: String) throws(PluginError) -> String {
+        guard utf8.count > 1, isRoleName else {
+            throw PluginError(
+                .invalidRequest, "\(place) has characters that AWS doesn't allow, or is too long or too short",
+                hint: "use 2 to 64 letters, digits and _+=,.@-")
+        }
+        return self
     }
 }

@@ -24,14 +24,16 @@ package struct AWSPlugin: AuthorityPlugin {
         connector = AuthorityConnector(environment: environment)
     }
 
-    /// Registers a client and signs a user in with the first of the request's flows that is possible here.
+    /// Signs a user in with the first of the request's flows that is possible here, as the client that the host keeps or a new
+    /// one.
     package func authorize(
         _ request: PluginRequest, _ user: any Conversation
     ) async throws(PluginError) -> PluginResult {
         let flows = try request.oauthFlows(of: description.name)
         return try await connector.connected(request) { transport throws(PluginError) in
-            let center = try IdentityCenter(request, over: transport)
-            return try await center.registered(for: flows).signIn(flows, user)
+            try await IdentityCenter(request, over: transport).registered(for: flows) {
+                center throws(PluginError) in try await center.signIn(flows, user)
+            }
         }
     }
 
@@ -53,7 +55,7 @@ package struct AWSPlugin: AuthorityPlugin {
                 .unsupported, "aws serves no identity but the machine's own", hint: "leave managed out of the identity")
         }
         return try await connector.connected(request) { transport throws(PluginError) in
-            try await MachineKeys(request, over: transport).found().token(for: request)
+            try await MachineKeys(request, over: transport).found().keys.token(for: request)
         }
     }
 
@@ -83,15 +85,17 @@ package struct AWSPlugin: AuthorityPlugin {
         }
     }
 
-    /// Finds out whether the region's endpoint answers: by registering a client, which AWS forgets by itself.
+    /// Finds out whether the region's endpoint answers a client; one that is registered for this, AWS forgets by itself.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
             if request.identity != nil {
-                _ = try await MachineKeys(request, over: transport).found()
-                return PluginProbe([.authority])
+                var probe = PluginProbe([.authority])
+                probe.summary = try await MachineKeys(request, over: transport).found().words
+                return probe
             }
-            let center = try await IdentityCenter(request, over: transport).registered(for: [.deviceCode])
-            return try await center.probe(center.oidc, clockLead: nil)
+            return try await IdentityCenter(request, over: transport).registered(for: [.deviceCode]) {
+                center throws(PluginError) in try await center.probe(center.oidc, clockLead: nil)
+            }
         }
     }
 }

@@ -11,8 +11,9 @@ import Secrets
 
 /// The state of one request: AWS's IAM Identity Center of a start URL, and a client that is registered there.
 ///
-/// It speaks OAuth in JSON with names in camel case, and has clients with secrets that anybody registers for themselves. A
-/// sign-in's client is kept in the refresh token that the host stores, since no other can redeem it.
+/// It speaks OAuth in JSON with names in camel case, and has clients with secrets that anybody registers for themselves. The
+/// host keeps the last one as the app's secret. A sign-in's client is in the refresh token, too, since no other can redeem
+/// it.
 struct IdentityCenter: OAuthSession {
     let request: PluginRequest
     let transport: Transport
@@ -20,16 +21,51 @@ struct IdentityCenter: OAuthSession {
     private let address: StrictURL
     /// Where it is.
     let region: Region
-    private var registration = Registration(clientID: "", secret: "", end: 0)
+    /// The start URL at AWS, if the authority is one of the organisation's own that only leads there.
+    private var startURL: String
+    private var registration = Registration()
     /// What the user calls the account, if several sign in at one start URL.
     private var name: String?
 
     /// A registered client.
     private struct Registration: Sendable {
-        var clientID: String
-        var secret: String
+        var clientID = ""
+        var secret = ""
         /// Seconds since 1970.
-        var end: Int
+        var end = 0
+        /// What it was registered with, and where.
+        var terms: JSONValue = .null
+        var place = ""
+        /// Whether the host doesn't have it yet.
+        var isNew = false
+
+        /// The longest text of it that the host keeps.
+        private static let longest = 4096
+
+        init() {}
+
+        /// Reads a client that was kept; nil if that is none, or it has ended.
+        init?(_ kept: JSONValue?) {
+            guard let id = kept?["clientID"]?.string, let secret = kept?["secret"]?.string,
+                let end = kept?["end"]?.wholeNumber, end > Int(Date.now.timeIntervalSince1970)
+            else { return nil }
+            (clientID, self.secret, self.end) = (id, secret, end)
+            (terms, place) = (kept?["terms"] ?? .null, kept?["place"]?.string ?? "")
+        }
+
+        /// The client in the form in which it is kept.
+        var kept: JSONValue {
+            [
+                "clientID": .string(clientID), "secret": .string(secret), "end": JSONValue(end), "terms": terms,
+                "place": .string(place),
+            ]
+        }
+
+        /// What the host is to keep; nil if it has that already, or can't.
+        var news: Secret? {
+            let text = kept.encodedText
+            return isNew && text.utf8.count <= Self.longest ? Secret(text) : nil
+        }
     }
 
     /// Creates a session without a client.
@@ -41,23 +77,15 @@ struct IdentityCenter: OAuthSession {
                 .invalidRequest, "the authority \(request.authority.displayable(limit: 200)) is no start URL")
         }
         self.address = address
+        startURL = request.authority
         self.request = request
         self.transport = transport
         let hint = request.signIn.loginHint?.displayable(limit: 256)
         name = hint == address.hostText ? nil : hint
         region =
-            if let name = Self.region(ofStartURLAt: address.host.name) { try Region(name, request) } else {
+            if let name = StartURL.region(inHost: address.host.name) { try Region(name, request) } else {
                 try Region(ofOptionsOf: request)
             }
-    }
-
-    /// Returns the region in the name of a start URL's host: `ID.portal.REGION.app.aws`, or `ID.REGION.portal.amazonaws.com`.
-    static func region(ofStartURLAt host: String) -> String? {
-        let labels = host.pieces(between: ".").map(String.init)
-        guard labels.count > 4 else { return nil }
-        if labels[2] == "portal", labels[3] == "amazonaws" { return labels[1] }
-        let domains = ["app.aws", "app.amazonwebservices.com.cn", "api.amazonwebservices.eu"]
-        return labels[1] == "portal" && domains.contains(labels[3...].joined(separator: ".")) ? labels[2] : nil
     }
 
     /// Where clients are registered and tokens are issued.
@@ -72,7 +100,7 @@ struct IdentityCenter: OAuthSession {
             redirectURI: Self.redirectURI, transport: transport)
         client.authentication = .post(Secret(registration.secret))
         client.usesCamelCase = true
-        client.deviceParameters = [("start_url", request.authority)]
+        client.deviceParameters = [("start_url", startURL)]
         client.sendsNonce = false
         return client
     }
@@ -84,21 +112,50 @@ struct IdentityCenter: OAuthSession {
 
     // MARK: - The client
 
-    /// Returns the session with a new client, which may use these flows.
-    func registered(for flows: [Flow]) async throws(PluginError) -> IdentityCenter {
-        var wanted: [String: JSONValue] = [
+    /// Seconds before a client's end from which the next sign-in registers another: its refresh token would end with it.
+    private static let earliness = 604_800
+    private static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    /// Does something as the client that the host keeps, or as a new one if that can't be used by these flows, has ended or is
+    /// refused.
+    func registered<Result: Sendable>(
+        for flows: [Flow], _ body: (IdentityCenter) async throws(PluginError) -> Result
+    ) async throws(PluginError) -> Result {
+        var session = self
+        session.startURL = try await StartURL.atAWS(request.authority, address, transport)
+        let terms = session.terms(for: flows)
+        if let kept = request.clientSecret, let known = Registration(JSONValue(bytes: kept.reveal().utf8)),
+            known.place == oidc,
+            [terms, session.terms(for: [.browser, .deviceCode])].contains(known.terms),
+            known.end > Int(Date.now.timeIntervalSince1970) + Self.earliness
+        {
+            session.registration = known
+            do throws(PluginError) { return try await body(session) } catch {
+                guard error.error == "invalid_client" else { throw error }
+            }
+        }
+        session.registration = try await session.newClient(terms)
+        return try await body(session)
+    }
+
+    /// What a client is registered with for these flows, as AWS's own programs do it.
+    private func terms(for flows: [Flow]) -> JSONValue {
+        var terms: [String: JSONValue] = [
             "clientName": "lanyard", "clientType": "public", "scopes": JSONValue(strings: request.scopes),
         ]
         if flows.contains(where: { $0 != .deviceCode }) {
-            let device = flows.contains(.deviceCode) ? ["urn:ietf:params:oauth:grant-type:device_code"] : []
-            wanted["grantTypes"] = JSONValue(strings: ["authorization_code"] + device + ["refresh_token"])
-            wanted["redirectUris"] = [.string(Self.redirectURI)]
-            wanted["issuerUrl"] = .string(request.authority)
+            let device = flows.contains(.deviceCode) ? [Self.deviceGrant] : []
+            terms["grantTypes"] = JSONValue(strings: ["authorization_code"] + device + ["refresh_token"])
+            terms["redirectUris"] = [.string(Self.redirectURI)]
+            terms["issuerUrl"] = .string(startURL)
         }
-        let document = JSONValue.object(wanted).encodedText
+        return .object(terms)
+    }
+
+    private func newClient(_ terms: JSONValue) async throws(PluginError) -> Registration {
         let url = "\(oidc)/client/register"
         let answer = try await plainly { () async throws(OAuthError) in
-            let answer = try await transport.post(url, json: document, .harmless)
+            let answer = try await transport.post(url, json: terms.encodedText, .harmless)
             if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .registration) }
             return answer
         }
@@ -109,10 +166,11 @@ struct IdentityCenter: OAuthSession {
                 .unavailable, "\(StrictURL(https: oidc)?.hostText ?? "") answered with something that is no client",
                 hint: "check that no proxy or network sign-in page is in between")
         }
-        var session = self
-        session.registration = Registration(
-            clientID: id, secret: secret, end: said["clientSecretExpiresAt"]?.wholeNumber ?? .max)
-        return session
+        var registration = Registration()
+        (registration.clientID, registration.secret) = (id, secret)
+        registration.end = said["clientSecretExpiresAt"]?.wholeNumber ?? .max
+        (registration.terms, registration.place, registration.isNew) = (terms, oidc, true)
+        return registration
     }
 
     /// Returns the session with the client of a sign-in, and its refresh token.
@@ -121,15 +179,14 @@ struct IdentityCenter: OAuthSession {
     func recalled(from kept: Secret) throws(PluginError) -> (IdentityCenter, Secret) {
         guard let text = Base64URL.decode(kept.reveal()),
             let kept = JSONValue(bytes: text), let refreshToken = kept["refreshToken"]?.string,
-            let id = kept["client"]?["clientID"]?.string, let secret = kept["client"]?["secret"]?.string,
-            let end = kept["client"]?["end"]?.wholeNumber, end > Int(Date.now.timeIntervalSince1970)
+            let registration = Registration(kept["client"])
         else {
             var error = PluginError(.interactionRequired, "the registration at \(address.hostText) has ended")
             error.reasons = [.deadToken]
             throw error
         }
         var session = self
-        session.registration = Registration(clientID: id, secret: secret, end: end)
+        session.registration = registration
         session.name = kept["name"]?.string
         return (session, Secret(refreshToken))
     }
@@ -143,14 +200,11 @@ struct IdentityCenter: OAuthSession {
             accessToken: response.accessToken, expiresIn: response.expiresIn, scopes: request.scopes,
             environment: address.hostText,
             realm: PluginProtocol.realm(ofPath: address.segments.map(String.init)), account: account)
+        result.clientSecret = registration.news
         if let refreshToken = response.refreshToken {
-            let client: JSONValue = [
-                "clientID": .string(registration.clientID), "secret": .string(registration.secret),
-                "end": JSONValue(registration.end),
-            ]
             // The host keeps all of it as the refresh token.
             let kept: JSONValue = [
-                "client": client, "refreshToken": .string(refreshToken.reveal()), "name": JSONValue(name),
+                "client": registration.kept, "refreshToken": .string(refreshToken.reveal()), "name": JSONValue(name),
             ]
             result.refreshToken = Secret(Base64URL.encode(kept.encoded()))
         }

@@ -34,11 +34,11 @@ struct MachineKeys: Sendable {
         metadata = MetadataService(variables: variables)
     }
 
-    /// Finds the keys.
+    /// Finds the keys, and where they are, for users.
     ///
     /// - Throws: `unavailable` if nothing here has any; `invalid-request` if what has some is wrong.
-    func found() async throws(PluginError) -> AWSKeys {
-        if let keys = try keysOfVariables() { return keys }
+    func found() async throws(PluginError) -> (keys: AWSKeys, words: String) {
+        if let keys = try keysOfVariables() { return (keys, "the keys of AWS_ACCESS_KEY_ID") }
         let files = try SharedFiles(variables)
         let name = variables["AWS_DEFAULT_PROFILE"] ?? variables["AWS_PROFILE"]
         if let name, !files.profiles.keys.contains(name) {
@@ -46,9 +46,13 @@ struct MachineKeys: Sendable {
                 .invalidRequest, "there is no profile \(name.displayable(limit: 100)) in AWS's files",
                 hint: "check AWS_PROFILE, and the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name")
         }
-        if let keys = try await keys(ofProfile: name ?? "default", in: files, after: []) { return keys }
-        if let keys = try await metadata.keysOfContainer() { return keys }
-        if let keys = try await metadata.keysOfInstance() { return keys }
+        if let keys = try await keys(ofProfile: name ?? "default", in: files, after: []) {
+            let isOfVariable =
+                variables["AWS_WEB_IDENTITY_TOKEN_FILE"] != nil && files.profiles[name ?? "default"] == nil
+            return (keys, isOfVariable ? "the role of AWS_ROLE_ARN" : "the profile \(name ?? "default")")
+        }
+        if let keys = try await metadata.keysOfContainer() { return (keys, "the container's role") }
+        if let keys = try await metadata.keysOfInstance() { return (keys, "the instance's role") }
         throw PluginError(
             .unavailable,
             "nothing on this machine has keys of AWS: no variables, no profile, no container, no instance",
@@ -186,13 +190,7 @@ struct MachineKeys: Sendable {
     }
 
     private func sessionName(_ name: String?) throws(PluginError) -> String {
-        guard let name else { return "lanyard" }
-        guard name.isSessionName else {
-            throw PluginError(
-                .invalidRequest, "the name of the role's session has characters that AWS doesn't allow, or is too long",
-                hint: "use up to 64 letters, digits and _+=,.@-")
-        }
-        return name
+        try name?.asSessionName("the name of the role's session") ?? "lanyard"
     }
 
     private func region(_ profile: [String: String]) throws(PluginError) -> Region {

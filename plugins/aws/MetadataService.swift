@@ -105,7 +105,7 @@ struct MetadataService: Sendable {
         let list = try await send("GET", roles, headers, name, within: Self.patience)
         if list.status == 404 { return nil }
         let role = (list.text ?? "").pieces(between: "\n").first.map { String($0.trimmed()) } ?? ""
-        guard list.status == 200, role.isSessionName else { throw Self.refusal(list, name) }
+        guard list.status == 200, role.isRoleName else { throw Self.refusal(list, name) }
         let answer = try await send("GET", roles + role, headers, name, within: Self.patience)
         guard answer.status == 200, answer.json?["Code"].map({ $0 == "Success" }) ?? true else {
             throw Self.refusal(answer, name)

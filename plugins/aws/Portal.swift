@@ -26,14 +26,14 @@ struct Portal: Sendable {
                 var error = choose(all, "you have \(all.count) roles, and the \(place) names none")
                 // What a URL's path leaves open, no rule can say.
                 if !isForPath {
-                    (error.parameter, error.choices) = ("role", all.prefix(Self.mostChoices).map(\.text))
+                    (error.parameter, error.choices) = ("role", all.prefix(Self.mostChoices).map(\.forPeople))
                 }
                 throw error
             }
             return try await keys(of: all[0].text)
         }
         let parts = role.pieces(between: "/", omittingEmpty: false).map(String.init)
-        guard parts.count == 2, parts[0].isAccountNumber, parts[1].isSessionName else {
+        guard parts.count == 2, parts[0].isAccountNumber, parts[1].isRoleName else {
             throw choose(try await roles(), "\(role.displayable(limit: 200)) is no account and role")
         }
         let answer = try await get("federation/credentials", [("role_name", parts[1]), ("account_id", parts[0])])
@@ -68,8 +68,9 @@ struct Portal: Sendable {
         for account in try await list("assignment/accounts", "accountList", []) {
             guard let id = account["accountId"]?.string, id.isAccountNumber else { continue }
             for role in try await list("assignment/roles", "roleList", [("account_id", id)]) {
-                if let name = role["roleName"]?.string, name.isSessionName {
-                    all.append(Role(text: "\(id)/\(name)", account: account["accountName"]?.string))
+                if let name = role["roleName"]?.string, name.isRoleName {
+                    let shown = [account["accountName"], account["emailAddress"]].compactMap { $0?.string }
+                    all.append(Role(text: "\(id)/\(name)", account: shown.first { !$0.isEmpty }))
                 }
             }
         }

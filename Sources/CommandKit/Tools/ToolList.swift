@@ -172,7 +172,9 @@ package struct ToolUse: Sendable {
         if let here {
             guard here.other != nil || !here.isAsked && !isForAll else { return nil }
             let isElsewhere = !places.isEmpty || here.other != nil
-            let url: ShellCommand = isElsewhere || tool.url.isOne ? "\(last: here.url)" : ""
+            // A host alone may be nothing that it can be configured for.
+            let isPlace = URLPattern(here.url).flatMap { try? tool.place(of: $0) } != nil
+            let url: ShellCommand = isPlace && (isElsewhere || tool.url.isOne) ? "\(last: here.url)" : ""
             return Hint(
                 "\(tool.name) does not ask lanyard \(isElsewhere ? "here " : "")yet",
                 run: "lanyard configure \(tool.name)\(url)")

@@ -47,12 +47,13 @@ struct LocalPrompter: UserPrompter {
         else { return nil }
         let console = context.console
         console.endProgress()
+        let values = error.choices.map { $0.cut(at: " ").map { String($0.0) } ?? $0 }
         let choice = await Prompt(console).choice(
             "\(error.message); which \(parameter) is it to be?", among: error.choices.map { "\($0)" }
-        ) { name in error.choices.firstIndex { $0.isSame(as: name) } }
+        ) { name in values.firstIndex { $0.isSame(as: name) } }
         guard let choice else { return nil }
         var changed = rule
-        changed.exchangeParameters[parameter] = error.choices[choice]
+        changed.exchangeParameters[parameter] = values[choice]
         do throws(CommandError) {
             try tables.changing { (file: TableFile<Rule>) throws(SettingsError) in
                 try file.replace(rule, with: changed)
@@ -61,7 +62,7 @@ struct LocalPrompter: UserPrompter {
         } catch {
             console.note("it counts for this time only: \(error.message)")
         }
-        return error.choices[choice]
+        return values[choice]
     }
 
     /// Says who asks for a sign-in, the first time that it is called.

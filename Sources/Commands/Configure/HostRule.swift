@@ -20,6 +20,8 @@ struct HostRule {
     /// The identity to write; nil if there is one already.
     private var identity: Identity?
     private var rule: Rule
+    /// What the plugin finds, in its words; nil if it says nothing.
+    private var found: String?
 
     /// The plugin that finds the identity.
     var finder: String { plugin.name }
@@ -86,15 +88,16 @@ struct HostRule {
         return request
     }
 
-    private func look() async throws(AcquisitionError) {
+    private mutating func look() async throws(AcquisitionError) {
         defer { session.context.console.endProgress() }
-        _ = try await session.acquirer.probe(request)
+        found = try await session.acquirer.probe(request).summary
     }
 
     /// Shows the tables to write.
     func show(isDryRun: Bool) {
         let console = session.context.console
         let file = session.context.short(session.tables.file)
+        if let found, rule.identity != nil { console.note("the plugin \(plugin.name) finds \(found)") }
         console.note("this \(isDryRun ? "would be" : "is") written to \(file):")
         let text = [identity?.toml, rule.toml].compactMap(\.self).joined(separator: "\n").trimmed(of: "\n")
         console.show(rows: text.pieces(between: "\n", omittingEmpty: false).map(String.init))

@@ -15,7 +15,7 @@ struct IdentityCheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Get a token as an identity, and say what it is.",
         discussion: """
-            Asks for a new token, whatever is stored. Prints which application or machine it belongs to, when it expires, \
+            Asks for a new token, whatever is stored, and exchanges it if the URL's host wants that. Prints which application or machine it belongs to, when it expires, \
             and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource, the token is for an API that the authority itself \
             offers, such as Microsoft Graph. Never asks anyone to sign in.
             """)
@@ -45,18 +45,20 @@ struct IdentityCheckCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isInteractive: false))
         let token: AcquiredToken
+        let exchanged: AcquiredToken?
         let identity: Identity
         let found: String?
         do throws(CommandError) {
             let request = try request(session)
             identity = request.identity ?? .environment
-            token = try await session.tokenAnew(for: request, url: url)
+            (token, exchanged) = try await session.tokenAnew(for: request, url: url)
             found = await session.found(for: request)
         } catch {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
-        let report = IdentityReport(identity: identity, name: name, token: token, found: found, now: context.now)
+        let report = IdentityReport(
+            identity: identity, name: name, token: token, exchanged: exchanged, found: found, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: Console.columns) { console.print(line) }
@@ -83,10 +85,17 @@ extension Session {
         return (try? await acquirer.probe(request))?.summary
     }
 
-    /// Gets a new token for an identity, whatever is stored.
-    fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
+    /// Gets a new token for an identity, whatever is stored, and what it is exchanged for; nil if it isn't.
+    fileprivate func tokenAnew(
+        for request: TokenRequest, url: String?
+    ) async throws(CommandError) -> (AcquiredToken, AcquiredToken?) {
         defer { context.console.endProgress() }
-        do throws(AcquisitionError) { return try await acquirer.authenticatedAnew(request) } catch {
+        do throws(AcquisitionError) {
+            let token = try await acquirer.authenticatedAnew(request)
+            guard request.exchange != nil else { return (token, nil) }
+            try acquirer.reject(.current, for: [request])
+            return (token, try await acquirer.token(for: request, mayAsk: false) { nil })
+        } catch {
             throw CommandError(error, request: request, url: url, in: context)
         }
     }
@@ -97,6 +106,8 @@ private struct IdentityReport {
     let identity: Identity
     let name: String
     let token: AcquiredToken
+    /// What it was exchanged for; nil if it wasn't.
+    let exchanged: AcquiredToken?
     /// What a plugin found on this machine; nil if it doesn't say.
     let found: String?
     let now: Int
@@ -133,9 +144,12 @@ private struct IdentityReport {
         add("tenant", tenant)
         add("for", text("aud"))
         add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
-        add("until", token.expiresOn.map { "\(Moment.local($0)), \(Moment.remaining(until: $0, now: now))" })
+        add("until", token.expiresOn.map(shown))
+        add("exchange", exchanged.map { $0.expiresOn.map { "works, until \(shown($0))" } ?? "works" })
         return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
     }
+
+    private func shown(_ end: Int) -> String { "\(Moment.local(end)), \(Moment.remaining(until: end, now: now))" }
 
     var json: JSONValue {
         [
@@ -143,7 +157,8 @@ private struct IdentityReport {
             "clientId": JSONValue(clientID), "displayName": JSONValue(displayName),
             "objectId": JSONValue(objectID), "tenant": JSONValue(tenant),
             "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),
-            "expiresOn": JSONValue(token.expiresOn),
+            "expiresOn": JSONValue(token.expiresOn), "isExchanged": .bool(exchanged != nil),
+            "exchangeExpiresOn": JSONValue(exchanged?.expiresOn),
         ]
     }
 }

@@ -80,12 +80,10 @@ extension Examination {
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
         }
-        if exchange == nil, match.plugin.supports.contains(.exchangesOnly), !rule.pattern.hasWildcard {
-            return failed(
-                name, place,
-                .onlyForExchanges(
-                    plugin: match.plugin.name, host: rule.pattern.host.text,
-                    exchanges: registry.exchangeNames(at: match)))
+        let isExchanged = exchange != nil || rule.pattern.hasWildcard
+        let host = rule.pattern.host.text
+        if let error = registry.misuse(at: match, host: host, isExchanged: isExchanged, token: rule.token) {
+            return failed(name, place, error)
         }
         let known = exchange?.parameters ?? []
         if let unknown = rule.exchangeParameters.keys.sorted().first(where: { !known.contains($0) }) {

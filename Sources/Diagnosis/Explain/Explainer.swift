@@ -23,6 +23,8 @@ final class Explainer {
     let tool: SimulatedTool?
     /// The typed path; nil for none.
     private let typedPath: String?
+    /// What the identity's plugin finds on this machine, in its words; nil if it wasn't asked, or says nothing.
+    private var found: String?
     /// Whether the typed URL has a user name.
     let typedUsername: Bool
     var explanation: Explanation
@@ -100,6 +102,9 @@ final class Explainer {
             return
         }
         explanation.namedBy = namer(of: wanted)
+        if isOnline, case .machine? = wanted.identity?.source {
+            found = try? await session.acquirer.probe(wanted).summary
+        }
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
         explanation.passedOverPlugins = decision.match.map { session.registry.passedOver(for: $0).map(\.name) } ?? []
@@ -274,7 +279,8 @@ final class Explainer {
                         hints: ["give the URL of a repository"]))
             }
             let use = wanted.exchange == nil ? "answer" : "exchange it"
-            return .init(step: .authenticate, text: "get a token as the identity \(name), and \(use)")
+            let by = found.map { " by \($0.displayable(limit: 300))" } ?? ""
+            return .init(step: .authenticate, text: "get a token as the identity \(name)\(by), and \(use)")
         case .askBroker(let isSure, let otherwise):
             let next = next(otherwise, decision, wanted)
             return .init(

@@ -62,9 +62,11 @@ public struct PluginRegistry: Sendable {
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in claimants where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap { pattern in
-                // A plugin that serves any path must not serve an authority that another plugin knows and refuses.
+                // A plugin that serves any path must not serve an authority that another plugin knows and refuses. One
+                // whose tokens are only for exchanges is nobody's usual issuer.
                 let isOthers =
-                    isConfigured && kind == nil && pattern.takesRest && names(host: url.host, besides: plugin)
+                    isConfigured && kind == nil && pattern.takesRest
+                    && (plugin.supports.contains(.exchangesOnly) || names(host: url.host, besides: plugin))
                 return pattern.fit(url, isConfigured: isConfigured && !isOthers, kindIsNamed: kind != nil)
             }
             for fit in fits {

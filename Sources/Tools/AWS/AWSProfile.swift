@@ -70,11 +70,11 @@ struct AWSProfile {
 
     private var host: String { StrictURL(https: startURL)?.hostText ?? "" }
 
-    /// Whether the start URL is at AWS; one at a domain of the organisation's own only leads there.
-    var isAtAWS: Bool {
-        AWSDomains.contain(host)
-            || [".awsapps.com", ".awsapps.cn", ".app.aws", ".app.amazonwebservices.com.cn"].contains(
-                where: host.hasSuffix)
+    /// The options of a rule for a start URL at a domain of the organisation's own, which only leads to AWS.
+    var kind: [String] {
+        let domains = [".awsapps.com", ".awsapps.cn", ".app.aws", ".app.amazonwebservices.com.cn"]
+        let isAtAWS = AWSDomains.contain(host) || domains.contains(where: host.hasSuffix)
+        return isAtAWS ? [] : ["--kind", "identity-center", "--trust-authority"]
     }
 
     /// Returns the options that tell the plugin the region, unless the start URL or an option already does.

@@ -47,24 +47,12 @@ struct AWSSettings: ToolSettings {
             + own.keys.reversed().map { ToolChange(setting: ToolSetting(.ini, [section, $0], in: file), value: nil) }
     }
 
-    private var everyProfile: [AWSProfile] { AWSProfile.all(in: place.content(of: file)) }
-    /// Those that can sign in with lanyard.
-    private var profiles: [AWSProfile] { everyProfile.filter(\.isAtAWS) }
+    private var profiles: [AWSProfile] { AWSProfile.all(in: place.content(of: file)) }
 
     var authorities: [String] { profiles.map(\.startURL) }
 
-    func offers() throws(CommandError) -> [ToolOffer] {
-        let wanted = everyProfile.filter { place.profile == nil || $0.name == place.profile }
-        if let other = wanted.first(where: { !$0.isAtAWS }), !wanted.contains(where: \.isAtAWS) {
-            throw CommandError(
-                "the profile \(other.name) signs in at \(other.startURL), which only leads to a start URL of AWS's",
-                hints: [
-                    Hint(
-                        "open it in a browser, and write the start URL that it leads to into the profile, such as",
-                        write: "sso_start_url = \(AWSProfile.exampleOfStartURL)")
-                ])
-        }
-        return profiles.map {
+    func offers() -> [ToolOffer] {
+        profiles.map {
             ToolOffer(profile: $0.name, summary: "\($0.role) in \($0.account), \($0.startURL)", url: $0.url)
         }
     }
@@ -75,7 +63,7 @@ struct AWSSettings: ToolSettings {
         let configuration = try place.context.configuration()
         func needed(_ subject: String, _ url: String, _ further: [String] = []) -> NeededRule {
             var rule = NeededRule(
-                subject: subject, arguments: [url, "--authority", profile.startURL] + further)
+                subject: subject, arguments: [url, "--authority", profile.startURL] + profile.kind + further)
             rule.options = profile.options(besides: configuration.pluginOptions["aws"] ?? [:])
             return rule
         }

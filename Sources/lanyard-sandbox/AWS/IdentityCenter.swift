@@ -56,6 +56,8 @@ struct IdentityCenter: Sendable {
     /// Answers a request; nil if it isn't for this service.
     func answer(_ visit: Visit) -> Response? {
         switch (visit.method, visit.path) {
+        // A URL of the organisation's own.
+        case (.get, "/start"): .redirect(to: Self.startURL + "/#/")
         case (.post, "/client/register"): service(visit, register)
         case (.post, "/device_authorization"): service(visit, authorizeDevice)
         case (.post, "/token"): service(visit, token)

@@ -72,6 +72,7 @@ extension World {
 
 /// A fault to inject into requests whose path contains a text.
 struct Fault: Decodable, Sendable {
+    /// A part of the path, or `/` for that path alone.
     var path: String
     var status: Int?
     var body: String?
@@ -89,6 +90,8 @@ struct Fault: Decodable, Sendable {
     var issuer: String?
     var nonce: String?
     var state: String?
+
+    func isFor(_ path: String) -> Bool { self.path == "/" ? path == "/" : path.contains(self.path) }
 
     /// Whether it changes the contents of an answer rather than its delivery.
     var isForgery: Bool { issuer != nil || nonce != nil || state != nil }
@@ -125,7 +128,7 @@ final class Faults: Sendable {
 
     private func consume(at path: String, where fits: @Sendable (Fault) -> Bool) -> Fault? {
         planned.withLock { planned in
-            guard let index = planned.firstIndex(where: { path.contains($0.path) && fits($0) }) else { return nil }
+            guard let index = planned.firstIndex(where: { $0.isFor(path) && fits($0) }) else { return nil }
             let fault = planned[index]
             if let times = fault.times {
                 planned[index].times = times - 1
