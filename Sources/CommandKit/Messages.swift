@@ -150,7 +150,7 @@ extension CommandError {
             if let kind, !kinds.contains(kind) {
                 let near = kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
                 self.init(
-                    "no plugin has the kind \(kind), which the rule names",
+                    "no plugin has the kind \(kind), which is in the configuration",
                     hints: [near ?? Hint("the kinds are \(kinds.joined(separator: ", "))")])
                 return
             }
@@ -227,10 +227,13 @@ extension CommandError {
             self.init(
                 "an ID token is only for hosts that a rule names, and none names \(host)",
                 hints: [Hint("add one", run: "lanyard rule add \("https://\(host)") --token id")])
-        case .noIDTokens(let plugin):
+        case .noIDTokens(let authority):
             self.init(
-                "the plugin \(plugin) has no ID tokens",
-                hints: [Hint("leave out --id-token, and in the rule", write: "token = \"id\"")])
+                "\(authority) has no ID tokens",
+                hints: [
+                    Hint("leave out --id-token and --token id, and in the rule", write: "token = \"id\""),
+                    "name an issuer of OpenID Connect that the host trusts",
+                ])
         case .idTokenOfIdentity(let name):
             self.init(
                 "the identity \(name) has no ID token: nobody signs in",

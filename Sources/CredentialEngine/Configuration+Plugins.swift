@@ -4,6 +4,17 @@ public import PluginHost
 public import Rules
 
 extension Configuration {
+    /// Makes apps without a kind rules for their authority's own URL, where a plugin knows a code host's; looks for plugins only if
+    /// there are any.
+    public mutating func addRules(knownTo plugins: InstalledPlugins) {
+        guard !possibleRules.isEmpty else { return }
+        let known = possibleRules.filter { rule in
+            let match = plugins.registry.match(authority: rule.authority, isConfigured: true)
+            return match?.authority.path.isEmpty == true && match?.issuer?.placeholderUsernames != nil
+        }
+        (rules, possibleRules) = (known + rules, [])
+    }
+
     /// Returns the ID of a client that is given by name or by ID.
     ///
     /// - Throws: `ResolutionError` if a policy forbids the client, or if the text is neither a name nor an ID.
@@ -79,6 +90,31 @@ extension Configuration {
 }
 
 extension PluginRegistry {
+    /// Returns what keeps a rule from ever giving a token at its authority, or its identity's; nil if nothing is known to.
+    public func mistake(in rule: Rule, at match: AuthorityMatch) -> ResolutionError? {
+        let host = rule.pattern.host.text
+        if rule.token == .id {
+            if let identity = rule.identity {
+                if match.ownScopes == nil || !match.plugin.supports.contains(.resources) {
+                    return .idTokenOfIdentity(identity)
+                }
+            } else if match.issuer?.givesIDTokens == false {
+                return .noIDTokens(authority: rule.authority)
+            }
+        }
+        let exchange = exchange(named: rule.exchange, forHost: host, at: match)
+        if let unknown = rule.exchange, exchange == nil {
+            return .unknownExchange(unknown, authority: match.authority.description)
+        }
+        if exchange == nil, match.plugin.supports.contains(.exchangesOnly), !rule.pattern.hasWildcard {
+            return .onlyForExchanges(plugin: match.plugin.name, host: host, exchanges: exchangeNames(at: match))
+        }
+        let known = exchange?.parameters ?? []
+        return rule.exchangeParameters.keys.sorted().first { !known.contains($0) }.map {
+            .unknownExchangeParameter($0, exchange: exchange?.name ?? "none", known: known)
+        }
+    }
+
     /// Returns the identity that the environment describes.
     ///
     /// - Throws: `ResolutionError` if it describes none, or one that isn't available.
@@ -132,18 +168,5 @@ extension IdentityPattern {
             }
         return .application(
             Identity.Application(authority: authority ?? "", kind: nil, clientID: clientID ?? "", proof: proof))
-    }
-}
-
-extension PluginRegistry {
-    /// Returns the reason why an authority's token must not be handed out: it is only for exchanges, and there is none for
-    /// the host; nil if it may be.
-    package func misuse(
-        at match: AuthorityMatch, host: String?, isExchanged: Bool, token: TokenRequest.Kind
-    ) -> ResolutionError? {
-        guard match.plugin.supports.contains(.exchangesOnly) else { return nil }
-        if token == .id { return .noIDTokens(plugin: match.plugin.name) }
-        return isExchanged
-            ? nil : .onlyForExchanges(plugin: match.plugin.name, host: host, exchanges: exchangeNames(at: match))
     }
 }

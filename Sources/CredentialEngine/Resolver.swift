@@ -39,11 +39,11 @@ public struct Resolver: Sendable {
     /// Returns the reason why a token must not be handed out: it is only for exchanges, and isn't exchanged; nil if there is
     /// none.
     func misuse(of token: TokenRequest) -> ResolutionError? {
-        guard token.exchange == nil || token.token == .id, token.source == nil,
-            let match = plugins.registry.match(token)
+        guard token.exchange == nil, token.source == nil, let match = plugins.registry.match(token),
+            match.plugin.supports.contains(.exchangesOnly)
         else { return nil }
-        return plugins.registry.misuse(
-            at: match, host: token.host, isExchanged: token.exchange != nil, token: token.token)
+        return .onlyForExchanges(
+            plugin: match.plugin.name, host: token.host, exchanges: plugins.registry.exchangeNames(at: match))
     }
 
     /// Returns the token of a mapping with the ID of its client, which may be given by name.
@@ -307,7 +307,7 @@ private struct Mapping {
     ///
     /// To a plugin that finds identities on this machine, the ID token of one is a token for an audience: the rule's, or else the host.
     /// The scope `openid` asks for it.
-    private func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
+    private mutating func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
         guard token.token == .id else { return }
         if let identity = token.identity {
             guard finder(at: token.authority)?.plugin.supports.contains(.resources) == true else {
@@ -319,6 +319,9 @@ private struct Mapping {
                 token.resourceIndicators = ["https://\(host.withoutOwnPort(of: "https").text)"]
             }
             return
+        }
+        if match(token.authority, token.kind, isConfigured: true)?.issuer?.givesIDTokens == false {
+            throw .noIDTokens(authority: token.authority)
         }
         guard let host = request.host else { return }
         guard case .rule = token.origin else { throw .idTokenWithoutRule(host: host.text) }

@@ -20,6 +20,8 @@ public struct PluginResult: Sendable, Equatable {
     public var idToken: Secret?
     /// The claims of the UserInfo endpoint, as JSON, if the claims request names any (OpenID Connect Core 1.0, 5.5).
     public var userInfo: String?
+    /// Why there are none although the request names some: a sentence without a full stop.
+    public var userInfoError: String?
     /// The granted scopes.
     public var scopes: [String]
     /// The scopes that were requested but not granted.
@@ -229,6 +231,7 @@ extension PluginResult: PluginAnswer {
         try writer.put("family_id", familyID)
         try writer.put("id_token", idToken)
         try writer.put("userinfo", userInfo)
+        try writer.put("userinfo_error", message: userInfoError)
         try writer.put("scope[]", list: scopes)
         try writer.put("declined_scope[]", list: declinedScopes)
         try writer.put("environment", environment)
@@ -260,6 +263,7 @@ extension PluginResult: PluginAnswer {
         familyID = try reader.optional("family_id", .token(64))
         idToken = try reader.secret("id_token")
         userInfo = try reader.optional("userinfo", .text(32_768))
+        userInfoError = try reader.message("userinfo_error")
         declinedScopes = try reader.list("declined_scope[]", .scope)
         basicUsername = try reader.optional("basic_username", .basicUsername)
         if operation == .authorize {

@@ -8,9 +8,9 @@ public struct AuthorityApp: Sendable, Equatable {
     public let authority: String
     /// The client ID, or a well-known app's name.
     public let clientID: String
-    /// The kind of the authority, if the app is also a rule for the authority's own URL; nil if it is for rules only.
+    /// The kind of the authority; nil if it is one that a plugin knows, or if the app is for rules only.
     public let kind: String?
-    /// That rule; nil if there is none.
+    /// The rule for the authority's own URL, if the kind is known; nil if no rule can be for that URL.
     let rule: Rule?
 
     /// The keys of an app.
@@ -29,12 +29,11 @@ public struct AuthorityApp: Sendable, Equatable {
         self.authority = try table.authority(authority, key: "issuer")
         clientID = id
         kind = try table.string("kind")
-        guard let kind, let pattern = URLPattern(self.authority) else {
-            rule = nil
-            return
-        }
-        var rule = Rule(pattern: pattern, authority: self.authority, scopes: [])
-        (rule.kind, rule.file, rule.line) = (kind, table.file, table.line)
+        let url = self.authority
+        var rule = URLPattern(url).map { Rule(pattern: $0, authority: url, scopes: []) }
+        rule?.kind = kind
+        rule?.file = table.file
+        rule?.line = table.line
         self.rule = rule
     }
 

@@ -69,6 +69,8 @@ public struct Configuration: Sendable, Equatable {
     public var knownAuthorities: [String] = []
     /// The issuers' clients from all files, the system's first.
     public var apps: [AuthorityApp] = []
+    /// The rules of the apps without a kind, which count where a plugin knows the kind (`addRules(knownTo:)`).
+    public var possibleRules: [Rule] = []
     /// The identities from all files, the system's first; built-in ones aren't included.
     public var identities: [Identity] = []
     /// The rules from all files, the system's first.
@@ -155,7 +157,9 @@ public struct Configuration: Sendable, Equatable {
         }
         guard !isLocked("client") else { return }
         apps += known
-        if !isLocked("rule") { rules += known.compactMap(\.rule) }
+        guard !isLocked("rule") else { return }
+        rules += known.filter { $0.kind != nil }.compactMap(\.rule)
+        possibleRules += known.filter { $0.kind == nil }.compactMap(\.rule)
     }
 
     private mutating func add<Table: ConfigurationTable>(

@@ -34,10 +34,10 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case badScope
     /// An ID token is wanted for a host that no rule names.
     case idTokenWithoutRule(host: String)
+    /// An ID token is wanted of an authority that has none.
+    case noIDTokens(authority: String)
     /// An ID token is wanted of an identity; with its name.
     case idTokenOfIdentity(String)
-    /// An ID token is wanted of a plugin that has none; with its name.
-    case noIDTokens(plugin: String)
     /// The claims that the tool sent can't be requested.
     case badClaims(ParameterError)
     /// A parameter of the sign-in is invalid.
@@ -60,7 +60,8 @@ extension ResolutionError {
     public var authority: String? {
         switch self {
         case .noClientID(let authority), .noScopes(let authority, _), .noTenants(let authority): authority
-        case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
+        case .unknownExchange(_, let authority), .noIDTokens(let authority), .unknownClient(_, _, _, let authority):
+            authority
         default: nil
         }
     }

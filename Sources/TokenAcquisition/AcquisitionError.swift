@@ -119,6 +119,8 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case startingSignIn(String)
     /// The user has signed in, and the sign-in is stored.
     case signedIn(AccountRecord)
+    /// The sign-in brought none of the claims of the UserInfo endpoint that it asked for; with the reason.
+    case withoutUserInfo(String)
     /// Skipping damaged items of the keyring.
     case skippingDamaged
 }

@@ -191,7 +191,9 @@ extension AcquisitionProgress {
         case .waitingForAnother(let process, let work):
             ["step": "waiting", "pid": JSONValue(process.map(Int.init)), "work": .string(work.rawValue)]
         case .renewing(let authority): ["step": "renewing", "authority": .string(authority)]
-        case .authenticating, .exchanging, .askingBroker, .startingSignIn, .signedIn, .skippingDamaged: nil
+        case .authenticating, .exchanging, .askingBroker, .startingSignIn, .signedIn, .skippingDamaged,
+            .withoutUserInfo:
+            nil
         }
     }
 

@@ -271,6 +271,7 @@ public struct TokenAcquirer: Serviced {
         }
         rememberChoice(of: signedIn, insteadOf: account, request, authority)
         tell(.signedIn(signedIn))
+        if let error = result.userInfoError { tell(.withoutUserInfo(error)) }
         return token
     }
 

@@ -176,6 +176,36 @@ import Testing
         }
     }
 
+    @Test func `an app without a kind is a rule where a plugin knows the host, and a misspelt kind is named`()
+        async throws
+    {
+        try await World.with { world in
+            let folder = world.folder + "/config.d"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            func write(_ issuer: String, _ more: String = "") -> String {
+                "[[client]]\nissuer = \"\(issuer)\"\nclient-id = \"contoso\"\n\(more)\n"
+            }
+            let known = ["https://github.com", "https://gitlab.com", "https://bitbucket.org", "https://codeberg.org"]
+            let others = ["https://gitlab.contoso.com", "https://accounts.google.com", "https://id.contoso.com/x"]
+            try (known + others).map { write($0) }.joined()
+                .write(toFile: folder + "/50-contoso.toml", atomically: true, encoding: .utf8)
+            try world.keyringTable.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let listed = try await world.lanyard(["rule", "list"], system: "")
+            let urls = listed.output.split(separator: "\n").filter { $0.hasPrefix("https://") }.map(String.init)
+            #expect(urls == known, "\(listed)")
+            let explained = try await world.lanyard(["explain", "https://gitlab.com/contoso/hello.git"], system: "")
+            #expect(explained.output.contains("oauth") && explained.output.contains("contoso"), "\(explained)")
+            try write("https://gitlab.contoso.com", "kind = \"gitlap\"")
+                .write(toFile: folder + "/50-contoso.toml", atomically: true, encoding: .utf8)
+            let doctor = try await world.lanyard(["doctor"], system: "")
+            #expect(
+                doctor.output.contains("no plugin has the kind gitlap") && doctor.output.contains("gitlab?"),
+                "\(doctor)")
+            let got = try await world.lanyard(["get"], system: "", input: "url=https://gitlab.contoso.com/a/b.git\n")
+            #expect(got.errors.contains("did you mean gitlab?"), "\(got)")
+        }
+    }
+
     @Test func `login names the first step where nobody can be asked`() async throws {
         try await World.with { world in
             let other = try await world.lanyard(["login", "https://git.other.example/repo"])

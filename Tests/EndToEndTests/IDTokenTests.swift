@@ -91,6 +91,10 @@ import Testing
         try await Self.withRule { world, url in
             let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))
             let first = try #require(signedIn.lines.first, "\(signedIn)")
+            let printed = try await world.lanyard(["token", "--json", url])
+            #expect(printed.output.contains("\"idToken\"") && !printed.output.contains("Bearer"), "\(printed)")
+            let status = try await world.lanyard(["status"])
+            #expect(status.output.contains(", the ID token\n"), "\(status)")
             let decoded = try await world.lanyard(["token", "--decode", url])
             #expect(decoded.status == 0 && !decoded.output.contains("ID token:"), "it is shown once: \(decoded)")
             let explained = try await world.lanyard(["explain", url])
@@ -145,6 +149,53 @@ import Testing
                 "\(elsewhere)")
             let wrong = try await world.lanyard(["get"], input: "url=\(url)\ntoken=refresh\n")
             #expect(wrong.hasNoCredential && wrong.status != 0, "\(wrong)")
+        }
+    }
+
+    @Test func `where there are none, nobody signs in for one`() async throws {
+        try await World.with { world in
+            let forge = world.sandbox.forge
+            let rule = ["rule", "add", forge.url, "--authority", forge.url, "--kind", "github", "--client-id", "app"]
+            let refused = try await world.lanyard(rule + ["--token", "id"])
+            #expect(refused.status != 0 && refused.errors.contains("\(forge.url) has no ID tokens"), "\(refused)")
+            #expect(try await world.lanyard(rule).status == 0)
+            let asked = try await world.lanyard(["token", "--id-token", forge.url], world.browser(as: Self.alice))
+            #expect(asked.status != 0 && asked.errors.contains("has no ID tokens"), "\(asked)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try (text + "token = \"id\"\n").write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            for command in [["explain", forge.url], ["doctor"], ["status"]] {
+                let told = try await world.lanyard(command)
+                #expect((told.output + told.errors).contains("has no ID tokens"), "\(told)")
+            }
+            #expect(try await world.sandbox.requests().isEmpty)
+            let robot = try await world.lanyard([
+                "identity", "add", "robot", "--authority", world.sandbox.issuer.url, "--kind", "oidc", "--client-id",
+                "robot", "--assertion", "variable:TOKEN", "--trust-authority",
+            ])
+            #expect(robot.status == 0, "\(robot)")
+            let nobody = try await world.lanyard([
+                "rule", "add", "https://git.example", "--identity", "robot", "--scope", "git", "--token", "id",
+            ])
+            #expect(nobody.status != 0 && nobody.errors.contains("the identity robot has no ID token"), "\(nobody)")
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"path": "/oauth/userinfo", "status": 503, "body": "\u001b[2J"}"#, "(HTTP 503)"),
+        (#"{"path": "/oauth/userinfo", "status": 200, "body": "{\"sub\": \"other\"}"}"#, "is about another account"),
+        (#"{"path": "/oauth/userinfo", "status": 200, "body": "a.b.c"}"#, "is no JSON object"),
+    ])
+    func `a sign-in counts without the claims of userinfo, and says why there are none`(
+        fault: String, reason: String
+    ) async throws {
+        try await Self.withRule("{}", ["--scope", "openid"]) { world, url in
+            try await world.sandbox.fault(fault)
+            let decoded = try await world.lanyard(
+                ["token", "--decode", url, "--claim", "userinfo.email"], world.browser(as: Self.alice))
+            #expect(decoded.status == 0 && !decoded.output.contains("UserInfo"), "\(decoded)")
+            #expect(
+                decoded.errors.contains("there are no claims of userinfo: ")
+                    && decoded.errors.contains(reason) && !decoded.errors.contains("\u{1B}"), "\(decoded)")
         }
     }
 

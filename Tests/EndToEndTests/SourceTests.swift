@@ -324,7 +324,7 @@ import Testing
                 "[[rule]]\nurl = \"https://git.example\"\nauthority = \"https://git.example\"\nkind = \"githb\"\n"
             try home.write(rule, to: home.folder + "/config/lanyard/config.toml")
             let ended = try await home.lanyard(["token", "https://git.example"])
-            #expect(ended.errors.contains("no plugin has the kind githb, which the rule names"), "\(ended)")
+            #expect(ended.errors.contains("no plugin has the kind githb, which is in the configuration"), "\(ended)")
             #expect(ended.errors.contains("did you mean github?"), "\(ended)")
         }
     }

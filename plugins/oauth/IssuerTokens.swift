@@ -42,18 +42,30 @@ extension IssuerSession {
         result.declinedScopes = tokens.declined
         result.refreshToken = response.refreshToken
         result.idToken = response.idToken
-        result.userInfo = await userInfo(response, of: owner)
+        if let text = request.claims, JSONValue(bytes: text.utf8)?["userinfo"]?.members != nil {
+            // The sign-in counts without them.
+            do throws(OAuthError) { result.userInfo = try await userInfo(response, of: owner) } catch {
+                result.userInfoError = error.message
+            }
+        }
         result.memo = memo.memo
         return result
     }
 
-    /// Returns what the UserInfo endpoint says, if the request asks for its claims; nil if it says nothing of this account.
-    func userInfo(_ response: TokenResponse, of owner: PluginAccount) async -> String? {
-        guard let text = request.claims, let asked = JSONValue(bytes: text.utf8), asked["userinfo"]?.members != nil,
-            let endpoint = metadata.endpoints.userinfo,
-            let answer = try? await client.answer(of: endpoint, to: response.accessToken),
-            let claims = JSONValue(bytes: answer.body, atMost: 16_384), claims["sub"]?.string == owner.localAccountID
-        else { return nil }
+    /// Returns what the UserInfo endpoint says.
+    ///
+    /// - Throws: the reason why it says nothing of this account.
+    private func userInfo(_ response: TokenResponse, of owner: PluginAccount) async throws(OAuthError) -> String {
+        guard let endpoint = metadata.endpoints.userinfo else {
+            throw OAuthError(.notFound, "\(address.hostText) has no UserInfo endpoint")
+        }
+        let answer = try await client.answer(of: endpoint, to: response.accessToken)
+        guard let claims = JSONValue(bytes: answer.body, atMost: 16_384), let subject = claims["sub"]?.string else {
+            throw OAuthError(.untrusted, "the UserInfo of \(address.hostText) is no JSON object about an account")
+        }
+        guard subject == owner.localAccountID else {
+            throw OAuthError(.untrusted, "the UserInfo of \(address.hostText) is about another account")
+        }
         return claims.encodedText
     }
 

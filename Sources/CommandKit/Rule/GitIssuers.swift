@@ -1,6 +1,6 @@
 package import Addresses
 import CredentialEngine
-import Model
+package import Model
 package import PluginHost
 package import Rules
 import Secrets
@@ -64,6 +64,13 @@ extension PluginRegistry {
     /// Returns a rule's authority, with the plugin that serves it; nil if there is none.
     package func match(_ rule: Rule) -> AuthorityMatch? {
         match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+    }
+
+    /// Returns the authority of the identity that a rule names, or else the rule's, with the plugin that serves it.
+    package func match(_ identity: Identity, of rule: Rule) -> AuthorityMatch? {
+        let url = identity.authority ?? rule.authority
+        return machine(authority: url)
+            ?? match(authority: url, kind: rule.kind ?? identity.application?.kind, isConfigured: true)
     }
 }
 

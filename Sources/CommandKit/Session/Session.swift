@@ -72,6 +72,7 @@ package final class Session: Sendable {
         let plugins = InstalledPlugins(
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
         configuration.caseless = plugins.caseless
+        configuration.addRules(knownTo: plugins)
         var services = AcquisitionServices(
             configuration, store: store, plugins: plugins,
             runner: PluginRunner(

@@ -202,6 +202,7 @@ extension Console {
             progress("renewing the token at \(authority.displayedHost)", orSayingAfter: .seconds(10))
         case .signedIn(let account):
             note("signed in as \(account.displayName)\(account.broker == nil ? "" : ", by the machine's broker")")
+        case .withoutUserInfo(let reason): note("there are no claims of userinfo: \(reason, limit: 300)")
         case .askingBroker: progress("asking the machine's broker for a token")
         case .authenticating(let authority):
             progress("getting a token from \(authority.displayedHost)", orSayingAfter: .seconds(10))

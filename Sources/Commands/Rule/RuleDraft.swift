@@ -44,7 +44,7 @@ struct RuleDraft {
             throw CommandError(.badParameter(.reserved(name)), in: session.context)
         }
         rule.authority = authority.url
-        rule.exchange = try exchange(authority.match)
+        try exchange(of: &rule, authority.match)
         rule.scopes = try await scopes(known, authority.match)
         rule.clientID = try await clientID(authority, session.registry.resource(ofScopes: rule.scopes))
         rule.account = options.account
@@ -127,12 +127,10 @@ struct RuleDraft {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
         let named = try session.identity(named: identity)
-        let (url, application) = (named.authority ?? rule.authority, named.application)
-        let machine = session.registry.machine(authority: url)
-        let match = machine ?? match(url, application?.kind)
-        let ownScopes = application == nil ? nil : match?.issuer?.repositoryScopes ?? match?.issuer?.scopes
-        let hasOwn = machine?.ownScopes != nil || ownScopes != nil
-        rule.exchange = if let match { try exchange(match) } else { options.exchange }
+        let match = session.registry.match(named, of: rule)
+        let issuer = named.application == nil ? nil : match?.issuer
+        let hasOwn = (match?.ownScopes ?? issuer?.repositoryScopes ?? issuer?.scopes) != nil
+        if let match { try exchange(of: &rule, match) } else { rule.exchange = options.exchange }
         guard !rule.scopes.isEmpty || isExchanging || hasOwn else { throw noScope }
         return rule
     }

@@ -69,9 +69,15 @@ struct TokenCommand: TokenNamingCommand {
         let proof = authorization.cut(at: " ").map { [String($0.1)] } ?? []
         context.mask([acquired.accessToken.reveal()] + proof)
         if json {
-            let members = AzureCLIProtocol.token(
+            var members = AzureCLIProtocol.token(
                 acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm,
                 expiresOn: Credential(acquired, at: nil).end)
+            if session.configuration.agent == nil, !acquired.isExchanged,
+                try await request(in: session).request.token == .id
+            {
+                members["idToken"] = members.removeValue(forKey: "accessToken")
+                members["tokenType"] = nil
+            }
             console.print(json: .object(members))
         } else if header {
             console.print("Authorization: \(authorization)")

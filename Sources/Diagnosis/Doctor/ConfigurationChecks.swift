@@ -60,10 +60,17 @@ extension Examination {
             return .fail("rule", "\(name): no plugin has the source \(known)", Hint(place))
         }
         if let identity = rule.identity {
-            do throws(ResolutionError) { _ = try configuration.identity(named: identity) } catch {
+            let found: AuthorityMatch?
+            do throws(ResolutionError) {
+                found = registry.match(try configuration.identity(named: identity), of: rule)
+            } catch {
                 return failed(name, place, error)
             }
+            if let found, let mistake = registry.mistake(in: rule, at: found) { return failed(name, place, mistake) }
             guard !rule.authority.isEmpty else { return nil }
+        }
+        if let kind = rule.kind, !registry.plugins.contains(where: { $0.kinds.contains(kind) }) {
+            return failed(name, place, .noScopes(authority: rule.authority, kind: kind))
         }
         guard let match = registry.match(rule) else {
             return .fail(
@@ -77,18 +84,8 @@ extension Examination {
             return failed(name, place, .badParameter(.reserved(reserved)))
         }
         let exchange = registry.exchange(named: rule.exchange, forHost: rule.pattern.host.text, at: match)
-        if let unknown = rule.exchange, exchange == nil {
-            return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
-        }
-        let isExchanged = exchange != nil || rule.pattern.hasWildcard
-        let host = rule.pattern.host.text
-        if let error = registry.misuse(at: match, host: host, isExchanged: isExchanged, token: rule.token) {
-            return failed(name, place, error)
-        }
-        let known = exchange?.parameters ?? []
-        if let unknown = rule.exchangeParameters.keys.sorted().first(where: { !known.contains($0) }) {
-            return failed(
-                name, place, .unknownExchangeParameter(unknown, exchange: exchange?.name ?? "none", known: known))
+        if rule.identity == nil, let mistake = registry.mistake(in: rule, at: match) {
+            return failed(name, place, mistake)
         }
         guard
             !rule.scopes.isEmpty || rule.token == .id || match.issuer?.scopes != nil

@@ -1,5 +1,6 @@
 import Addresses
 import CommandKit
+import CredentialEngine
 import Glibc
 import Keyring
 import Model
@@ -24,13 +25,15 @@ struct Examination: Sendable {
     init(_ context: CommandContext, isRedacted: Bool) {
         self.context = context
         self.isRedacted = isRedacted
+        registry = context.registry
         do throws(SettingsError) {
-            (configuration, configurationError) = (try Configuration.load(environment: context.environment), nil)
+            var read = try Configuration.load(environment: context.environment)
+            read.addRules(knownTo: InstalledPlugins(registry))
+            (configuration, configurationError) = (read, nil)
         } catch {
             (configuration, configurationError) = (Configuration(), error)
         }
         context.use(configuration)
-        registry = context.registry
         presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
     }
 

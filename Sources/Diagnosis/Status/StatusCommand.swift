@@ -315,7 +315,7 @@ struct RuleStatus {
     }
 
     private var origin: String {
-        (isBrokered ? ", from the machine's broker" : "")
+        (wanted?.token == .id ? ", the ID token" : "") + (isBrokered ? ", from the machine's broker" : "")
             + (AWSProtocol.givesKeys(wanted?.exchange?.name) ? ", as keys for lanyard aws and exec only" : "")
     }
 
@@ -327,9 +327,9 @@ struct RuleStatus {
             "status": .integer(Int64(exitStatus.rawValue)), "account": JSONValue(account),
             "authority": JSONValue(wanted?.authority),
             "clientId": JSONValue(wanted?.clientID),
-            "scopes": JSONValue(strings: wanted?.scopes ?? []),
+            "scopes": JSONValue(strings: wanted?.scopes ?? []), "token": JSONValue(wanted?.token.rawValue),
             "exchangeParameters": .object((wanted?.exchange?.parameters ?? [:]).mapValues(JSONValue.string)),
-            "expiresOn": JSONValue(expiresOn),
+            "expiresOn": JSONValue(expiresOn), "isEndless": .bool(step == .answer && expiresOn == nil),
             "text": JSONValue(failure?.message.text),
             "hints": JSONValue(strings: failure?.hints.map(\.line) ?? []),
         ]

@@ -25,8 +25,8 @@ struct ManifestReader {
         "source": ["name", "program", "secret", "username", "kinds", "asks", "unlock"],
         "issuer": [
             "kind", "hosts", "other-hosts", "other-scopes", "repository-scopes", "scopes", "flows", "username",
-            "placeholder-usernames", "bearer", "revokes-on-renewal", "name", "git-hosts", "realms", "registration",
-            "redirect-uri",
+            "placeholder-usernames", "bearer", "id-tokens", "revokes-on-renewal", "name", "git-hosts", "realms",
+            "registration", "redirect-uri",
         ],
         "identity": ["variables", "selectors", "authority", "client-id", "proof"],
         "shared-realm": ["name", "homes"],
@@ -241,6 +241,7 @@ struct ManifestReader {
             try table.strings("placeholder-usernames") == nil
             ? nil : table.list("placeholder-usernames", .basicUsername)
         issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
+        issuer.givesIDTokens = try table.boolean("id-tokens") ?? true
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
         issuer.gitHosts = try table.list("git-hosts", .hostPattern).map { $0.lowercased() }

@@ -287,6 +287,8 @@ public struct PluginIssuer: Sendable, Equatable {
     public var placeholderUsernames: [String]?
     /// Whether servers also accept a bearer token (RFC 6750).
     public var takesBearer = true
+    /// Whether there may be ID tokens, which not every OAuth server has.
+    public var givesIDTokens = true
     /// Whether a renewal revokes the token that it replaces.
     public var revokesOnRenewal = false
     /// The display name of the kind; empty if there is none.
