@@ -215,7 +215,8 @@ let development: [Target] = [
         name: "OpenIDConnectTests",
         dependencies: [
             "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON", "OAuth", "OpenIDConnect", "PluginKit",
-            "PluginWire", "Secrets", "Vectors", crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+            "PluginOAuth", "PluginWire", "Secrets", "Vectors", crypto,
+            .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "X509", package: "swift-certificates"),
         ],
         swiftSettings: strict),

@@ -133,6 +133,16 @@ package struct MetadataMemo: Sendable, Equatable {
         hasNews = true
     }
 
+    /// Returns the number that is kept under a name, which is no authority's URL; nil if there is none.
+    package func number(_ name: String) -> Int? { entries[name]?["number"]?.wholeNumber }
+
+    /// Records a number.
+    package mutating func keep(_ number: Int, _ name: String) {
+        if entries.count >= Self.most { entries = [:] }
+        entries[name] = ["number": JSONValue(number), "until": JSONValue(Self.now + Self.lifetime)]
+        hasNews = true
+    }
+
     /// The memo for the host to store; nil if nothing is new, or if it is too long.
     package var memo: PluginMemo? {
         let text = JSONValue.object(entries).encodedText

@@ -96,7 +96,7 @@ struct IdentityTokens: Serviced {
     }
 
     /// Creates the plugin's request, with the identity and its proof.
-    private func authentication(
+    func authentication(
         for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
         guard let identity = request.identity else { throw .unknownAuthority(request.authority) }

@@ -228,6 +228,9 @@ extension TokenAcquirer {
         if case .machine(let id, _)? = request.identity?.source {
             ask = requests.make(.probe, at: "", authority)
             ask.identify(machine: id, variables: try identities.fields(authority.plugin.variables))
+        } else if request.identity != nil, authority.issuer?.repositoryScopes != nil {
+            ask = try identities.authentication(for: request, authority)
+            ask.operation = .probe
         } else {
             let secret = try requests.clientSecret(of: request.clientID, at: authority)
             ask = try requests.make(.probe, for: request, authority, clientSecret: secret)

@@ -48,7 +48,8 @@ import Testing
             #expect(added.errors.hasSuffix("next: lanyard configure git \(forge.url) --identity bot\n"), "\(added)")
             let early = try await world.lanyard(["identity", "check", "bot"])
             #expect(
-                early.status == 64 && early.errors.contains("check bot \(forge.url)/OWNER/REPOSITORY"), "\(early)")
+                early.status == 0 && early.output.contains("sandbox GitHub App")
+                    && early.errors.contains("check bot \(forge.url)/OWNER/REPOSITORY"), "\(early)")
             let configured = try await world.lanyard(configure)
             #expect(configured.status == 0 && configured.errors.contains("useHttpPath = true"), "\(configured)")
             #expect(
@@ -96,6 +97,16 @@ import Testing
             #expect(asked.map(\.status) == [200, 201] && asked.allSatisfy { $0.authorization == "Bearer" }, "\(asked)")
             let token = try await world.lanyard(["token", "\(forge.url)/contoso/hello.git"])
             #expect(token.lines.first?.hasPrefix("ghs_") == true, "\(token)")
+            let listed = try await world.lanyard(["cache", "list"])
+            #expect(listed.output.contains("for \(forge.url)/contoso/hello\n"), "\(listed)")
+            // The owner's installation is known by now, and has the repository under its former name, too.
+            try await world.sandbox.clearLog()
+            let checked = try await world.lanyard(["identity", "check", "bot", "\(forge.url)/contoso/hello"])
+            #expect(checked.status == 0, "\(checked)")
+            let renamed = try await world.lanyard(["token", "\(forge.url)/contoso/renamed.git"])
+            #expect(renamed.lines.first?.hasPrefix("ghs_") == true, "\(renamed)")
+            let told = try await world.sandbox.requests().filter { $0.path.hasPrefix("/api/") }
+            #expect(told.map(\.status) == [201, 422, 301, 200, 201], "\(told)")
             // It opens nothing else, and another repository gets no token of this one.
             let other = try await world.lanyard(["get"], input: "url=\(forge.url)/contoso/secret.git\n")
             #expect(other.hasNoCredential && other.errors.contains("is not installed for contoso/secret"), "\(other)")

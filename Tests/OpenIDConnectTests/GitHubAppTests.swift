@@ -3,6 +3,7 @@ import AuthorityFixture
 import CryptoExtras
 import Foundation
 import JSON
+import PluginOAuth
 import PluginWire
 import Secrets
 import Synchronization
@@ -39,13 +40,15 @@ import Testing
         }
     }
 
-    /// Returns what an App is given for a URL, and its requests, by an API that answers with these statuses and texts in turn.
+    /// Returns what an App is given for a URL, and its requests, by an API that answers with these statuses and texts in turn, in which
+    /// `API` stands for its URL.
     private static func result(
         for resource: String, at authority: String, below path: String, permissions: [String] = ["contents:read"],
-        _ answers: [(status: Int, headers: String, body: String)]
+        memo: String? = nil, _ answers: [(status: Int, headers: String, body: String)]
     ) async throws -> (Result<PluginResult, any Error>, [Asked]) {
         let log = Mutex<[Asked]>([])
         let remaining = Mutex(answers[...])
+        let api = Mutex("")
         let key = FileManager.default.temporaryDirectory.appending(path: "app-\(UUID().uuidString).pem")
         defer { try? FileManager.default.removeItem(at: key) }
         try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation
@@ -55,19 +58,22 @@ import Testing
             log.withLock { $0.append(Asked(text)) }
             guard let answer = remaining.withLock({ $0.popFirst() }) else { return TLSServer.nothingHere }
             return .answer(
-                "HTTP/1.1 \(answer.status) X\r\n\(answer.headers)content-length: \(answer.body.utf8.count)\r\n\r\n"
-                    + answer.body)
+                "HTTP/1.1 \(answer.status) X\r\n\(answer.headers.replacing("API", with: api.withLock(\.self)))"
+                    + "content-length: \(answer.body.utf8.count)\r\n\r\n" + answer.body)
         } _: { server in
+            let place = "https://localhost:\(server.port)\(path)"
+            api.withLock { $0 = place }
             var request = PluginRequest(.authenticate)
             (request.authority, request.clientID, request.kind) = (authority, "Iv23contoso", "github")
             (request.resources, request.scopes) = ([resource], permissions)
             let address = try #require(StrictURL(https: authority))
-            let session = IssuerSession(
+            var session = IssuerSession(
                 request: request, address: address, traits: IssuerTraits(kind: "github", authority: address),
                 metadata: IssuerMetadata(
                     authority, endpoints: Endpoints(authorization: nil, token: authority), isOpenID: false, scopes: [],
                     authenticationMethods: []), transport: try Issuing.transport(to: server))
-            let app = GitHubApp(session: session, api: "https://localhost:\(server.port)\(path)")
+            session.memo = MetadataMemo(memo)
+            var app = GitHubApp(session: session, api: place)
             var identity = PluginIdentity(.client)
             identity.certificate = key.path
             do { told = .success(try await app.token(of: identity)) } catch { told = .failure(error) }
@@ -137,6 +143,69 @@ import Testing
         #expect(throws: Never.self) { try told.get() }
         #expect(asked.prefix(2).map(\.line) == ["GET /orgs/alice/installation", "GET /users/alice/installation"])
         #expect(asked.last?.body == #"{"permissions":{"contents":"read"}}"#)
+    }
+
+    @Test func `a known installation spares a request, and one that is gone is looked for again`() async throws {
+        let (first, _) = try await Self.result(
+            for: "https://github.com/Contoso/hello", at: "https://github.com", below: "",
+            [Self.installation, Self.token])
+        let memo = try #require(try first.get().memo?.text)
+        let (again, asked) = try await Self.result(
+            for: "https://github.com/contoso/other", at: "https://github.com", below: "", memo: memo, [Self.token])
+        #expect(throws: Never.self) { try again.get() }
+        #expect(asked.map(\.line) == ["POST /app/installations/7/access_tokens"])
+        for status in [404, 422] {
+            let (anew, requests) = try await Self.result(
+                for: "https://github.com/contoso/hello", at: "https://github.com", below: "", memo: memo,
+                [(status, "", #"{"message": "Not Found"}"#), (200, "", #"{"id": 8}"#), Self.token])
+            #expect(try anew.get().memo?.text.contains("8") == true)
+            #expect(
+                requests.dropFirst().map(\.line) == [
+                    "GET /repos/contoso/hello/installation", "POST /app/installations/8/access_tokens",
+                ])
+        }
+    }
+
+    @Test func `a repository's former name leads to its number, at the same host and once`() async throws {
+        func moved(_ place: String) -> (status: Int, headers: String, body: String) {
+            (301, "location: \(place)\r\n", #"{"message": "Moved Permanently"}"#)
+        }
+        let place = "API/repositories/9/installation"
+        let (told, asked) = try await Self.result(
+            for: "https://github.contoso.example/contoso/old", at: "https://github.contoso.example", below: "/api/v3",
+            [moved(place), Self.installation, Self.token])
+        #expect(throws: Never.self) { try told.get() }
+        #expect(asked[1].line == "GET /api/v3/repositories/9/installation")
+        #expect(asked.last?.body == #"{"permissions":{"contents":"read"},"repository_ids":[9]}"#)
+        for answers in [
+            [moved(place), moved(place)], [moved("https://api.github.com/repositories/9/installation")],
+            [moved("API/repositories/9/../x/installation")], [moved("API.evil.example/repositories/9/installation")],
+        ] {
+            let (refused, requests) = try await Self.result(
+                for: "https://github.com/contoso/old", at: "https://github.com", below: "", answers)
+            let error = #expect(throws: PluginError.self) { try refused.get() }
+            #expect(error?.hint == "use its new URL" && requests.count == answers.count)
+        }
+    }
+
+    @Test func `the API's clock counts where it refuses this computer's, once`() async throws {
+        let late = (
+            status: 401, headers: "date: Fri, 15 Jan 2027 08:00:00 GMT\r\n",
+            body: #"{"message": "'Expiration time' claim ('exp') is too far in the future"}"#
+        )
+        let (told, asked) = try await Self.result(
+            for: "https://github.com/contoso/hello", at: "https://github.com", below: "",
+            [late, Self.installation, Self.token])
+        #expect(throws: Never.self) { try told.get() }
+        let starts = asked.compactMap { request -> Int? in
+            let proof = request.headers["authorization"]?.split(separator: ".").dropFirst().first
+            return proof.flatMap { JSONValue(bytes: Base64URL.decode($0) ?? []) }?["iat"]?.wholeNumber
+        }
+        #expect(starts.count == 3 && starts.dropFirst().allSatisfy { abs($0 - (1_799_999_940)) < 5 }, "\(starts)")
+        let (refused, twice) = try await Self.result(
+            for: "https://github.com/contoso/hello", at: "https://github.com", below: "", [late, late, late])
+        #expect(throws: PluginError.self) { try refused.get() }
+        #expect(twice.count == 2)
     }
 
     /// An answer to the first request or, after an installation, to the second; and the error.

@@ -11,7 +11,10 @@ extension IssuerSession {
     /// Connect Core 1.0, 9), or an assertion from elsewhere (RFC 7523, 2.2); or in exchange for a token from elsewhere
     /// (RFC 8693).
     func authenticate(_ identity: PluginIdentity) async throws(PluginError) -> PluginResult {
-        if let api = traits.api { return try await GitHubApp(session: self, api: api).token(of: identity) }
+        if let api = traits.api {
+            var app = GitHubApp(session: self, api: api)
+            return try await app.token(of: identity)
+        }
         var client = client
         client.scope = request.scopes.joined(separator: " ")
         client.grantParameters += identity.audience.map { [("audience", $0)] } ?? []

@@ -101,10 +101,17 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Fetches the issuer's metadata, and checks whether it knows the client.
+    /// Fetches the issuer's metadata, and checks whether it knows the client; or asks GitHub which App has an identity's key.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
-            try await IssuerSession.open(request, over: transport).probe()
+            let session = try await IssuerSession.open(request, over: transport)
+            guard let identity = request.identity, let api = session.traits.api else {
+                return try await session.probe()
+            }
+            var app = GitHubApp(session: session, api: api)
+            var probe = PluginProbe([.authority, .client])
+            probe.summary = try await app.name(of: identity)
+            return probe
         }
     }
 }

@@ -295,12 +295,6 @@ package final class Session: Sendable {
     package func ownScopes(of name: String) throws(CommandError) -> [String] {
         let identity = try identity(named: name)
         if let own = registry.machine(authority: identity.authority ?? "")?.ownScopes { return own }
-        if let host = configuration.authorityPerRepository(of: name, in: registry) {
-            throw CommandError(
-                "each token of \(name) is for a repository: name one",
-                hints: [Hint(run: "lanyard identity check \(name) \("\(host.authority)/OWNER/REPOSITORY")")],
-                status: .usage)
-        }
         let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
         // Another issuer knows what an application may do that names no scope.
         if identity.application != nil, own == nil { return [] }

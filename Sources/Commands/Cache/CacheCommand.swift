@@ -73,7 +73,7 @@ struct CacheListCommand: Command {
         if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
             details.append("tenant \(facts.tenant.percentDecoded ?? facts.tenant)")
         }
-        if let audience = facts.audience { details.append("for \(audience)") }
+        details += [facts.audience, facts.resources].compactMap(\.self).map { "for \($0.displayable(limit: 500))" }
         if !facts.scopes.isEmpty {
             details.append(facts.scopes.joined(separator: " "))
         }
@@ -108,6 +108,8 @@ struct RecordFacts {
     var usableUntil: Int?
     /// The host that accepts an exchanged token.
     var audience: String?
+    /// The resources that the token was asked for, such as a repository.
+    var resources: String?
     /// Whether it is a token without a known expiry.
     var isEndless = false
 
@@ -123,6 +125,7 @@ struct RecordFacts {
             (storedOn, expiresOn) = (token.cachedAt, token.expiresOn)
             usableUntil = max(token.expiresOn ?? 0, token.extendedExpiresOn ?? 0)
             isEndless = token.expiresOn == nil
+            resources = token.resourceIndicators
         case .refreshToken(let token): (family, storedOn) = (token.familyID, token.lastModificationTime)
         case .idToken(let token): tenant = token.realm
         case .account(let account): (username, tenant) = (account.username, account.realm)
@@ -176,6 +179,7 @@ struct RecordFacts {
         let texts = [
             "homeAccountId": homeAccountID, "username": username, "clientId": clientID, "tenant": tenant,
             "family": family ?? "", "tokenType": tokenType ?? "", "audience": audience ?? "",
+            "resources": resources ?? "",
         ]
         for (name, text) in texts where !text.isEmpty { members[name] = .string(text) }
         if tokenType != nil || audience != nil { members["scopes"] = JSONValue(strings: scopes) }

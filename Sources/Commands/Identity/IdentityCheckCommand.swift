@@ -1,6 +1,7 @@
 import ArgumentParser
 import Claims
 import CommandKit
+import CredentialEngine
 import JSON
 import Model
 import PluginHost
@@ -17,7 +18,8 @@ struct IdentityCheckCommand: Command {
         discussion: """
             Asks for a new token, whatever is stored, and exchanges it if the URL's host wants that. Prints which application or machine it belongs to, when it expires, \
             and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource, the token is for an API that the authority itself \
-            offers, such as Microsoft Graph. Never asks anyone to sign in.
+            offers, such as Microsoft Graph; a GitHub App, whose tokens are for a repository each, is only asked for its name. \
+            Never asks anyone to sign in.
             """)
 
     static let examples: KeyValuePairs = [
@@ -44,15 +46,17 @@ struct IdentityCheckCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isInteractive: false))
-        let token: AcquiredToken
+        let token: AcquiredToken?
         let exchanged: AcquiredToken?
         let identity: Identity
         let found: String?
+        let hasURL = url != nil || resource != nil || !scope.isEmpty
+        let host = hasURL ? nil : session.configuration.authorityPerRepository(of: name, in: session.registry)
         do throws(CommandError) {
             let request = try request(session)
             identity = request.identity ?? .environment
-            (token, exchanged) = try await session.tokenAnew(for: request, url: url)
-            found = await session.found(for: request)
+            (token, exchanged) = host == nil ? try await session.tokenAnew(for: request, url: url) : (nil, nil)
+            found = try await session.found(for: request, isNeeded: host != nil)
         } catch {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
@@ -62,6 +66,11 @@ struct IdentityCheckCommand: Command {
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: Console.columns) { console.print(line) }
+        guard let host else { return }
+        let example = "\(host.authority)/OWNER/REPOSITORY"
+        console.note(
+            Hint("each of its tokens is for a repository; to get one", run: "lanyard identity check \(name) \(example)")
+        )
     }
 
     private func request(_ session: Session) throws(CommandError) -> TokenRequest {
@@ -77,18 +86,25 @@ struct IdentityCheckCommand: Command {
 }
 
 extension Session {
-    /// Returns what a plugin found on this machine, in its words; nil if it says nothing.
-    fileprivate func found(for request: TokenRequest) async -> String? {
-        guard case .machine(_, let plugin)? = request.identity?.source, plugin != MachineIdentity.plugin else {
-            return nil
+    /// Returns what a plugin found on this machine, or which application an authority knows, in the plugin's words; nil if it says
+    /// nothing.
+    ///
+    /// - Throws: the plugin's error if it must say something.
+    fileprivate func found(for request: TokenRequest, isNeeded: Bool) async throws(CommandError) -> String? {
+        var isFinder = false
+        if case .machine(_, let plugin)? = request.identity?.source { isFinder = plugin != MachineIdentity.plugin }
+        guard isNeeded || isFinder else { return nil }
+        defer { context.console.endProgress() }
+        do throws(AcquisitionError) { return try await acquirer.probe(request).summary } catch {
+            guard isNeeded else { return nil }
+            throw CommandError(error, request: request, url: nil, in: context)
         }
-        return (try? await acquirer.probe(request))?.summary
     }
 
     /// Gets a new token for an identity, whatever is stored, and what it is exchanged for; nil if it isn't.
     fileprivate func tokenAnew(
         for request: TokenRequest, url: String?
-    ) async throws(CommandError) -> (AcquiredToken, AcquiredToken?) {
+    ) async throws(CommandError) -> (AcquiredToken?, AcquiredToken?) {
         defer { context.console.endProgress() }
         do throws(AcquisitionError) {
             let token = try await acquirer.authenticatedAnew(request)
@@ -105,14 +121,15 @@ extension Session {
 private struct IdentityReport {
     let identity: Identity
     let name: String
-    let token: AcquiredToken
+    /// The token; nil if none was asked for.
+    let token: AcquiredToken?
     /// What it was exchanged for; nil if it wasn't.
     let exchanged: AcquiredToken?
-    /// What a plugin found on this machine; nil if it doesn't say.
+    /// What a plugin found on this machine, or the application's name; nil if it doesn't say.
     let found: String?
     let now: Int
 
-    private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
+    private var decoded: DecodedToken? { token.flatMap { try? DecodedToken($0.accessToken, now: now) } }
 
     private func text(_ claim: String) -> String? {
         decoded?[claim]?.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -144,7 +161,7 @@ private struct IdentityReport {
         add("tenant", tenant)
         add("for", text("aud"))
         add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
-        add("until", token.expiresOn.map(shown))
+        add("until", token?.expiresOn.map(shown))
         add("exchange", exchanged.map { $0.expiresOn.map { "works, until \(shown($0))" } ?? "works" })
         return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
     }
@@ -157,7 +174,7 @@ private struct IdentityReport {
             "clientId": JSONValue(clientID), "displayName": JSONValue(displayName),
             "objectId": JSONValue(objectID), "tenant": JSONValue(tenant),
             "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),
-            "expiresOn": JSONValue(token.expiresOn), "isExchanged": .bool(exchanged != nil),
+            "expiresOn": JSONValue(token?.expiresOn), "isExchanged": .bool(exchanged != nil),
             "exchangeExpiresOn": JSONValue(exchanged?.expiresOn),
         ]
     }

@@ -80,6 +80,8 @@ extension HostSite {
 
 /// GitHub Apps: the API that finds an installation and gives tokens for its repositories.
 extension HostSite {
+    /// The number of `hello`, which was called `renamed` once.
+    private static let number: Int64 = 9
     private static let unknownApp = "Integration not found"
     /// What the App may do where it is installed: everywhere but at Fabrikam, for `hello` alone.
     private static let permissions = ["contents": "write", "metadata": "read", "packages": "read"]
@@ -91,6 +93,13 @@ extension HostSite {
         }
         let tenants = world.directory.tenants.filter { $0.kind == .organization }.map(\.shortName)
         switch (visit.method, path.count) {
+        case (.get, 1): return .json(["name": .string(app.name), "client_id": .string(app.id)])
+        case (.get, 4) where path[0] == "repos" && path[2] == "renamed":
+            var moved = Self.refusal("Moved Permanently", .movedPermanently)
+            moved.headers[.location] = "\(host.url)/api/v3/repositories/\(Self.number)/installation"
+            return moved
+        case (.get, 3) where path[0] == "repositories" && path[1] == String(Self.number):
+            return .json(["id": 1, "account": ["login": .string(tenants[0])], "repository_selection": "selected"])
         case (.get, 4) where path[0] == "repos" && path[2] == "hello", (.get, 3) where path[0] == "orgs":
             guard let number = tenants.firstIndex(of: path[1]), path[1] != "fabrikam" else {
                 return Self.refusal("Not Found", .notFound)
@@ -126,7 +135,10 @@ extension HostSite {
 
     private func installationToken(_ visit: Visit, _ app: HostClient, at owner: String) -> Response {
         let asked = JSONValue(bytes: visit.body.utf8)
-        let names = asked?["repositories"]?.elements.compactMap(\.string)
+        let ids = asked?["repository_ids"]?.elements.compactMap(\.integer)
+        let names =
+            ids.map { $0.map { $0 == Self.number ? "hello" : "" } }
+            ?? asked?["repositories"]?.elements.compactMap(\.string)
         guard names?.allSatisfy({ $0 == "hello" }) ?? true else {
             return Self.refusal(
                 "There is at least one repository that does not exist or is not accessible to the parent installation.",

@@ -41,7 +41,7 @@ struct HostSite: Sendable {
         case (_, let path) where path.starts(with: packagesPath): packages(visit)
         case (.forge, ["api", "v3", "user"]): gitHubUser(visit)
         case (.forge, let path)
-        where path.starts(with: ["api", "v3"]) && ["installation", "access_tokens"].contains(path.last):
+        where path.starts(with: ["api", "v3"]) && ["installation", "access_tokens", "app"].contains(path.last):
             await gitHubApp(visit, Array(path.dropFirst(2)))
         case (.forge, let path)
         where path.count == 5 && path[..<3] == ["api", "v3", "applications"] && path[4] == "token":
