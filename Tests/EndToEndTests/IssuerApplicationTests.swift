@@ -121,6 +121,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("github-actions", "permissions: id-token: write"), ("gitlab", "name it in the job's id_tokens"),
+        ("azure-pipelines:connection", "it is there in jobs of Azure Pipelines only"),
+        ("hcp-terraform", "TFC_WORKLOAD_IDENTITY_AUDIENCE"), ("variable:JOB_TOKEN", "set it where lanyard runs"),
+        ("kubernetes", "that the pod or job mounts the token"),
+        ("file:/nowhere", "that the pod or job mounts the token"),
+        ("command:/nowhere", "check its path, and that it is executable"),
+    ])
+    func `a source that isn't there says what it needs`(source: String, remedy: String) async throws {
+        try await World.with { world in
+            try world.configure(after: Self.identity("absent", at: world, "assertion = \"\(source)\""))
+            let checked = try await world.lanyard(["identity", "check", "absent", "--scope", "read_repository"])
+            #expect(checked.status == 1 && checked.errors.contains(remedy), "\(checked)")
+            #expect(try await world.sandbox.requests().allSatisfy { $0.path != "/oauth/token" })
+        }
+    }
+
     @Test func `an audience of an identity's tokens keeps them apart, and another issuer's token has to be trusted`()
         async throws
     {

@@ -133,7 +133,7 @@ struct AnswerTests {
         status: Int, headers: [HTTPAnswer.Field], body: String, isRefusal: Bool
     ) {
         let answer = HTTPAnswer(status: status, headers: headers, body: Array(body.utf8))
-        let stages: [OAuthError.Stage] = [.redemption, .refresh, .authentication, .device]
+        let stages: [OAuthError.Stage] = [.redemption, .authentication, .device]
         var errors = stages.map { stage in
             #expect(throws: OAuthError.self) { try TokenResponse(answer, from: "host", stage: stage) }
         }
@@ -163,6 +163,21 @@ struct AnswerTests {
         #expect(told.code == code)
         #expect(told.reasons.contains(.deadToken) == isDead)
         #expect(told.message.hasPrefix("the authority refuses"))
+    }
+
+    @Test(arguments: [
+        (401, "", nil, PluginError.Code.interactionRequired), (401, "", "secret", .invalidRequest),
+        (403, "Forbidden", nil, .interactionRequired), (401, #"{"error": "invalid_client"}"#, nil, .invalidRequest),
+    ])
+    func `a renewal without a secret that is refused without a word leads to a sign-in`(
+        status: Int, body: String, secret: String?, code: PluginError.Code
+    ) {
+        let answer = HTTPAnswer(status: status, body: Array(body.utf8))
+        let error = #expect(throws: OAuthError.self) { try TokenResponse(answer, from: "host", stage: .refresh) }
+        var request = PluginRequest(.renew)
+        request.clientSecret = secret.map { Secret($0) }
+        let told = error?.pluginError(of: request)
+        #expect(told?.code == code && told?.reasons.contains(.deadToken) == false, "\(String(describing: told))")
     }
 
     @Test(arguments: OAuthVectors.followed("renewal"))

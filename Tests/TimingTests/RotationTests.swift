@@ -46,6 +46,36 @@ import Testing
         }
     }
 
+    @Test func `sixty-four at a host like GitHub, where each renewal ends a token, make one request`() async throws {
+        try await World.with { world in
+            let forge = world.sandbox.forge
+            let added = try await world.lanyard([
+                "rule", "add", forge.url, "--authority", forge.url, "--kind", "github", "--client-id", forge.clientID,
+            ])
+            #expect(added.status == 0, "\(added)")
+            let stored = try await world.lanyard(["rule", "secret", forge.clientID], input: forge.clientSecret)
+            #expect(stored.status == 0, "\(stored)")
+            func get(_ environment: [String: String] = [:]) async throws -> Ended {
+                try await world.lanyard(["get"], environment, input: "url=\(forge.url)/contoso/hello.git\n")
+            }
+            try await world.sandbox.set(#"{"access_token_lifetime": 50}"#)
+            let first = try await get(world.browser(as: Self.alice))
+            try #require(first.status == 0, "\(first)")
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            try await world.sandbox.clearLog()
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for _ in 0..<64 { group.addTask { try await get() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1, "\(answers)")
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("password") != first.value("password") })
+            let requests = try await world.sandbox.requests()
+            #expect(requests.map(\.grantType) == ["refresh_token"], "\(requests)")
+            let status = try await world.lanyard(["status", "--accounts"])
+            #expect(status.output.contains("yes"), "it can be renewed again: \(status)")
+        }
+    }
+
     /// cron, `su` and `docker exec` lack the desktop's variables, but use the same keyring.
     @Test func `sixty-four in environments with and without a runtime folder redeem one refresh token, once`()
         async throws

@@ -125,6 +125,32 @@ import Yams
             "\(found.obstacle ?? "")")
     }
 
+    /// The options of `kubelogin get-token` 1.36, with a value for those that take one.
+    private static let flags = [
+        "--oidc-client-secret=x", "--oidc-redirect-url=http://127.0.0.1:9000", "--oidc-extra-scope=email",
+        "--oidc-use-access-token", "--oidc-request-header=Origin=localhost", "--force-refresh", "--token-cache-dir=/x",
+        "--token-cache-storage=keyring", "--certificate-authority=/ca.pem", "--certificate-authority-data=LS0t",
+        "--insecure-skip-tls-verify", "--tls-renegotiation-once", "--tls-renegotiation-freely",
+        "--oidc-pkce-method=S256", "--grant-type=device-code", "--listen-address=127.0.0.1:9000",
+        "--skip-open-browser", "--browser-command=firefox", "--authentication-timeout-sec=60",
+        "--local-server-cert=/c", "--local-server-key=/k", "--open-url-after-authentication=https://example.com",
+        "--oidc-auth-request-extra-params=ttl=1", "--username=me", "--password=x", "--v=1", "-v=1",
+    ]
+    /// Those that change who signs in, or what is trusted, in ways that lanyard's rules can't have.
+    private static let refused: Set = [
+        "--oidc-client-secret", "--oidc-request-header", "--certificate-authority", "--certificate-authority-data",
+        "--insecure-skip-tls-verify", "--tls-renegotiation-once", "--tls-renegotiation-freely", "--local-server-cert",
+        "--local-server-key", "--username", "--password",
+    ]
+
+    @Test(arguments: flags)
+    func `each option of kubelogin counts, changes nothing for lanyard, or is named`(flag: String) throws {
+        let found = try Self.user(Self.file(Self.oidc(flag)))
+        let name = String(flag.prefix { $0 != "=" })
+        #expect(found.obstacle?.text.contains(name) ?? false == Self.refused.contains(name))
+        #expect((found.converted(running: "lanyard") == nil) == Self.refused.contains(name))
+    }
+
     @Test(arguments: [
         "auth-provider:\n  name: gcp", "token: abc", "exec:\n  command: aws\n  installHint: not kubelogin", "{}",
         "null",

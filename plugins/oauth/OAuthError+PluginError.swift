@@ -23,7 +23,9 @@ extension OAuthError {
     private static func refusal(
         _ response: ErrorResponse, _ stage: Stage, of request: PluginRequest
     ) -> PluginError {
-        let meaning = Meaning(response.error, stage)
+        // A client that proves nothing isn't refused for its proof: without a word from the authority, it may be the token.
+        let isPublics = stage == .refresh && request.clientSecret == nil && !response.isNamed
+        let meaning = isPublics ? Meaning(code: .interactionRequired) : Meaning(response.error, stage)
         var error = PluginError(
             meaning.code, meaning.message ?? "the authority refuses: \(response.summary())", hint: meaning.hint)
         error.error = response.error.plain(limit: 100)

@@ -100,7 +100,6 @@ extension TokenNamingCommand {
     private func write(to explicit: inout [SignInParameter: [String]]) throws(CommandError) {
         var texts = page.texts
         texts[.loginHint] = signIn.loginHint.map { [$0] }
-        if !signIn.alsoConsent.isEmpty { texts[.alsoConsent] = [signIn.alsoConsent.joined(separator: " ")] }
         _ = try SignInParameters(options: texts)
         explicit.merge(texts) { $1 }
     }
@@ -311,9 +310,6 @@ extension CommandError {
 package struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
     var loginHint: String?
-
-    @Option(help: ArgumentHelp("A scope of another API to consent to; may be repeated.", valueName: "scope"))
-    var alsoConsent: [String] = []
 
     package init() {}
 }

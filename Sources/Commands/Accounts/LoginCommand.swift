@@ -38,6 +38,7 @@ struct LoginCommand: TokenNamingCommand {
     mutating func run(in context: CommandContext) async throws {
         var options = interaction.values
         options.isAskedFor = true
+        let furtherScopes = try prompting.furtherScopes()
         var session = try Session(context, options: options)
         if session.configuration.agent != nil {
             throw CommandError(
@@ -57,6 +58,7 @@ struct LoginCommand: TokenNamingCommand {
         var (request, url) = try await self.request(in: session)
         if let identity = request.identity { throw CommandError(noSignInFor: identity, url: url) }
         request.prompt = prompting.prompt?.rawValue
+        request.signIn.alsoConsent = furtherScopes
         // If no plugin serves the authority, the sign-in reports it.
         let place = try? NamedAuthority(request, in: session)
         let before = try await session.accounts(at: place, for: url)
@@ -120,10 +122,21 @@ struct LoginCommand: TokenNamingCommand {
     }
 }
 
-/// The sign-in option that only `login` has.
+/// The options for a sign-in that only `login` has, since other commands may have a token without one.
 struct PromptOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Force a prompt.", valueName: "prompt"))
     var prompt: SignInPrompt?
+
+    @Option(help: ArgumentHelp("A scope of another API to consent to; may be repeated.", valueName: "scope"))
+    var alsoConsent: [String] = []
+
+    /// The scopes of other APIs in one text; nil for none.
+    ///
+    /// - Throws: `CommandError` if one of them can't be a scope.
+    fileprivate func furtherScopes() throws(CommandError) -> String? {
+        guard !alsoConsent.isEmpty else { return nil }
+        return try SignInParameters(options: [.alsoConsent: [alsoConsent.joined(separator: " ")]]).alsoConsent
+    }
 }
 
 extension SignInPrompt: ExpressibleByArgument {}

@@ -9,6 +9,8 @@ package struct ErrorResponse: Sendable, Equatable {
     package let error: String
     /// The authority's description of the error.
     package let description: String
+    /// Whether the authority named the error; if not, the status stands for it.
+    package private(set) var isNamed = true
     private let members: [String: JSONValue]
 
     /// Creates a response without further members.
@@ -59,6 +61,7 @@ package struct ErrorResponse: Sendable, Equatable {
             self.init("invalid_client", words ?? "no reason given (HTTP \(answer.status))", members ?? [:])
         default: return nil
         }
+        isNamed = false
     }
 
     /// Parses an authorization response; nil if it contains no `error`.
