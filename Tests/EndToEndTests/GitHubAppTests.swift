@@ -99,6 +99,14 @@ import Testing
             #expect(token.lines.first?.hasPrefix("ghs_") == true, "\(token)")
             let listed = try await world.lanyard(["cache", "list"])
             #expect(listed.output.contains("for \(forge.url)/contoso/hello\n"), "\(listed)")
+            // A token may not have reached all of GitHub's servers yet: one that is refused is replaced.
+            let refused = token.lines.first ?? ""
+            let erased = try await world.lanyard(
+                ["erase"],
+                input: "url=\(forge.url)/contoso/hello.git\nusername=x-access-token\npassword=\(refused)\n")
+            let next = try await world.lanyard(["token", "\(forge.url)/contoso/hello.git"])
+            #expect(
+                erased.status == 0 && next.lines.first.map { $0.hasPrefix("ghs_") && $0 != refused } == true, "\(next)")
             // The owner's installation is known by now, and has the repository under its former name, too.
             try await world.sandbox.clearLog()
             let checked = try await world.lanyard(["identity", "check", "bot", "\(forge.url)/contoso/hello"])

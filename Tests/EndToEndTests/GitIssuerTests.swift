@@ -142,12 +142,35 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("its own app? [Y/n] ", "n"), ("what signs git in there?", "other"), ("add one? [Y/n] ", ""),
-                    ("sign in there? [Y/n] ", ""),
+                    ("its own app? [Y/n] ", "n"), ("what signs git in there?", "other"), ("lanyard: authority", url),
+                    ("is it? [Y/n] ", ""),
                     ("client ID [git-credential-oauth]: ", world.sandbox.gitea.clientID), ("go on? [Y/n] ", ""),
                     ("sign in now? [Y/n] ", "n"),
                 ], Self.quiet)
             #expect(ended.status == 0 && ended.output.contains("or use an app that it knows already: "), "\(ended)")
+        }
+    }
+
+    @Test(arguments: [("[]", false), ("[\"azure-cli\"]", false), ("[\"git-credential-oauth\"]", true)])
+    func `a policy counts for the app's name and its ID, also in a rule that is written by hand`(
+        names: String, isAllowed: Bool
+    ) async throws {
+        try await World.with { world in
+            let url = world.sandbox.gitea.url
+            let policy = "[policy]\nwell-known-clients = \(names)\n"
+            for (path, client) in [("name", "git-credential-oauth"), ("id", Self.defaultApp)] {
+                let rule = ["--authority", url, "--kind", "gitea", "--client-id", client]
+                let added = try await world.lanyard(["rule", "add", "\(url)/\(path)"] + rule, system: policy)
+                let forbidden = "the app git-credential-oauth is forbidden by"
+                #expect((added.status == 0) == isAllowed && added.errors.contains(forbidden) != isAllowed, "\(added)")
+                // Without the policy, it is there.
+                let written = try await world.lanyard(["rule", "add", "\(url)/\(path)2"] + rule)
+                #expect(written.status == 0, "\(written)")
+                let got = try await world.lanyard(
+                    ["get"], system: policy, world.browser(as: "alice@contoso.example"),
+                    input: "url=\(url)/\(path)2/hello.git\n")
+                #expect(got.hasNoCredential != isAllowed && got.errors.contains(forbidden) != isAllowed, "\(got)")
+            }
         }
     }
 

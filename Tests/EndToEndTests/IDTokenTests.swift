@@ -73,16 +73,18 @@ import Testing
                 #expect(added.status == 0, "\(added)")
                 let login = try await world.lanyard(["login", vault.url], world.browser(as: Self.alice))
                 try #require(login.status == 0, "\(login)")
-                let program = """
-                    import hvac, os, sys
-                    client = hvac.Client(url=sys.argv[1], verify=sys.argv[2])
-                    answer = client.auth.jwt.jwt_login(role="developers", jwt=os.environ["JWT"])
-                    print(answer["auth"]["client_token"], client.token)
-                    """
-                let ended = try await world.lanyard(
-                    ["exec", vault.url, "--env", "JWT", "--", Clients.program("python3"), "-c", program, vault.url]
-                        + [vault.caFile])
-                #expect(ended.status == 0 && ended.output == "hvs.stand-in hvs.stand-in\n", "\(ended)")
+                let page = try String(contentsOfFile: Built.checkout + "/docs/scripting.md", encoding: .utf8)
+                let blocks = page.components(separatedBy: "```sh\n").compactMap {
+                    $0.components(separatedBy: "\n```").first
+                }
+                let printed = try #require(blocks.first { $0.contains("import hvac") })
+                let script = printed.replacing("https://vault.contoso.com", with: vault.url)
+                    .replacing("lanyard", with: world.folder + "/bin/lanyard")
+                    .replacing("python3", with: Clients.program("python3"))
+                var environment = world.environment
+                environment["REQUESTS_CA_BUNDLE"] = vault.caFile
+                let ended = try await world.runInside("sh", ["-c", script], environment: environment)
+                #expect(ended.status == 0 && ended.output == "hvs.stand-in\n", "\(ended)")
             }
         }
     }

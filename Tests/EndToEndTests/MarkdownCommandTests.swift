@@ -48,6 +48,7 @@ import Testing
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
         "lanyard exec https://pkgs.dev.azure.com/contoso -- ": "needs npm, Maven and Azure Artifacts",
+        "lanyard exec https://vault.contoso.com": "needs a Vault; IDTokenTests has one, for hvac",
         "lanyard exec https://repo.contoso.com": "needs Composer and a repository of packages",
         "pipx ": "changes what the user has installed; PythonToolTests installs the package",
         "gpg --decrypt": "needs what the command before it makes",

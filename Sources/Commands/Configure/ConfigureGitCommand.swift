@@ -190,7 +190,9 @@ struct ConfigureGitCommand: Command {
             // Don't offer what can't be written.
             do { try session.tables.requireRoom(for: pattern) } catch { return (nil, false) }
             if let rule = try await draft.ruleByOneQuestion() { return (rule, true) }
-            guard await prompt.accepts("\(pattern.text) has no rule yet; add one?") else { return (nil, false) }
+            if !draft.isElsewhere {
+                guard await prompt.accepts("\(pattern.text) has no rule yet; add one?") else { return (nil, false) }
+            }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw conflict(with: other, session)
         } else if !options.dryRun {

@@ -21,6 +21,8 @@ struct RuleDraft {
     var leavesClientOpen = false
     /// The authority where the user probably signs in; nil for that of other rules.
     var likelyAuthority: String?
+    /// Whether the user has said that it isn't the host itself that signs them in.
+    private(set) var isElsewhere = false
     /// The identity that the rule names; nil for a user.
     var identity: String?
 
@@ -55,10 +57,11 @@ struct RuleDraft {
     /// Returns the rule for a git host that signs in by itself, if the user agrees to all of it in one question; nil to ask about
     /// each part.
     ///
-    /// Where the host has an app that lets anyone sign in, the question is whether to use that; else, what signs in.
+    /// Where the host has an app that lets anyone sign in, the question is whether to use that; else, what signs in. It may be
+    /// something else (`isElsewhere`).
     ///
     /// - Throws: `CommandError` if the user gives up.
-    func ruleByOneQuestion() async throws(CommandError) -> Rule? {
+    mutating func ruleByOneQuestion() async throws(CommandError) -> Rule? {
         guard let prompt, let found = await finder.guess(), let match = match(found.authority, found.kind),
             session.registry.lookAlike(of: match.authority.host) == nil,
             let issuer = match.issuer, session.configuration.app(at: found.authority) == nil,
@@ -78,14 +81,20 @@ struct RuleDraft {
         let choices =
             [("app", "your organisation's, whose client ID you know")]
             + sources.map { ($0.name, "the sign-in that \($0.name) has") }
-            + [("new", "an app that you register now, on the page that opens"), ("other", "whatever you say then")]
+            + [
+                ("new", "an app that you register now, on the page that opens"),
+                ("other", "another authority, which you name"),
+            ]
         let choice = await prompt.choice(
             "\(what); what signs git in there?", among: choices.map { "\($0.0): \($0.1)" }
         ) { name in choices.firstIndex { $0.0 == name } }
         guard let choice else {
             throw CommandError("nothing was changed: nothing was chosen", cause: .ofNoAnswer)
         }
-        guard choice < choices.count - 1 else { return nil }
+        guard choice < choices.count - 1 else {
+            isElsewhere = true
+            return nil
+        }
         if choice > 0, choice <= sources.count {
             rule = Rule(pattern: pattern, authority: "", scopes: [])
             rule.source = sources[choice - 1].name
@@ -161,7 +170,7 @@ struct RuleDraft {
     private func authority() async throws(CommandError) -> Authority {
         if let given = options.authority { return try await authority(given) }
         // A host that exchanges tokens doesn't sign users in itself.
-        if !isExchanging, let own = try await own(finder.found()) { return own }
+        if !isExchanging, !isElsewhere, let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
         guard prompt != nil else { throw Self.noAuthority }
         introduceAuthorities()
