@@ -150,6 +150,7 @@ import Testing
             for: "https://github.com/Contoso/hello", at: "https://github.com", below: "",
             [Self.installation, Self.token])
         let memo = try #require(try first.get().memo?.text)
+        #expect(!memo.lowercased().contains("contoso"))
         let (again, asked) = try await Self.result(
             for: "https://github.com/contoso/other", at: "https://github.com", below: "", memo: memo, [Self.token])
         #expect(throws: Never.self) { try again.get() }

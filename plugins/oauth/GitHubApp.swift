@@ -29,7 +29,9 @@ struct GitHubApp {
         var target = try target
         let permissions = try permissions
         let key = try await key(of: identity)
-        let memo = "installation \(session.request.clientID) \(target.owner.lowercased())"
+        // The owner may be a user, and memos name nobody.
+        let digest = AccountIdentifier.digest("\(session.request.clientID)\0\(target.owner.lowercased())")
+        let memo = "installation \(digest)"
         var answer: HTTPAnswer?
         if let known = session.memo.number(memo) {
             answer = try await token(for: target, permissions, by: known, key)

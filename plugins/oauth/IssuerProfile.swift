@@ -66,7 +66,8 @@ struct AccountIdentifier: Sendable, Equatable {
         text = "\(Self.digest("\(issuer)\0\(subject)")).\(Self.digest(issuer))"
     }
 
-    private static func digest(_ text: String) -> String {
+    /// Half of a text's SHA-256.
+    static func digest(_ text: String) -> String {
         SHA256.hash(data: Data(text.utf8)).prefix(16).hexadecimal
     }
 }
