@@ -548,7 +548,8 @@ let package = Package(
         .target(
             name: "Google",
             dependencies: [
-                "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                "AWS", "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Secrets",
             ],
             path: "plugins/google",
             exclude: ["plugin.toml"], swiftSettings: strict),

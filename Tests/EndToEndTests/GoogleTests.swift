@@ -15,6 +15,7 @@ import Testing
             "principal://iam.googleapis.com/locations/global/workforcePools/contoso/providers/issuer/subject/a11ce000-0000-4000-8000-00000000c0a7",
             ["/google/v1/token"]
         ),
+        ("aws_external_account", "principal:\(pool)/subject/i-0123456789abcdef0", ["/google/v1/token"]),
         ("external_account_authorized_user", "workforce user", ["/google/v1/oauthtoken"]),
         ("impersonated_service_account", deployer, ["/google/token", impersonation]),
     ]
@@ -58,9 +59,31 @@ import Testing
         ["GOOGLE_APPLICATION_CREDENTIALS": "\(world.sandbox.google)/\(name).json"]
     }
 
-    /// Writes the ID token that a user of the issuer's gets by lanyard, if the file needs one.
-    static func signIn(for name: String, _ world: World) async throws {
-        guard name.hasPrefix("workforce") else { return }
+    /// Returns the keys of AWS's that the sandbox's container has, in variables.
+    private static func keysOfAWS(_ world: World) async throws -> [String: String] {
+        let container = try #require(world.sandbox.machine.platforms["ecs"])
+        let answer = try await world.runInside(
+            "/usr/bin/curl",
+            [
+                "--silent", "--fail", "--header",
+                "authorization: \(container["AWS_CONTAINER_AUTHORIZATION_TOKEN"] ?? "")",
+                container["AWS_CONTAINER_CREDENTIALS_FULL_URI"] ?? "",
+            ])
+        let keys = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any] ?? [:]
+        try await world.sandbox.clearLog()
+        return [
+            "AWS_ACCESS_KEY_ID": keys["AccessKeyId"] as? String ?? "",
+            "AWS_SECRET_ACCESS_KEY": keys["SecretAccessKey"] as? String ?? "",
+            "AWS_SESSION_TOKEN": keys["Token"] as? String ?? "", "AWS_REGION": "eu-central-1",
+        ]
+    }
+
+    /// Returns the variables that a file's credentials need besides; writes the ID token that a user of the issuer's gets by
+    /// lanyard, if the file needs one.
+    @discardableResult
+    static func signIn(for name: String, _ world: World) async throws -> [String: String] {
+        if name.hasPrefix("aws") { return try await keysOfAWS(world) }
+        guard name.hasPrefix("workforce") else { return [:] }
         let issuer = world.sandbox.issuer
         try world.configureIssuer(scopes: ["openid"], "token = \"id\"")
         let token = try await world.lanyard(["token", issuer.url], world.browser(as: "alice_contoso"))
@@ -68,6 +91,7 @@ import Testing
         let text = try #require(token.lines.first, "\(token)")
         try text.write(toFile: "\(world.sandbox.google)/id-token", atomically: true, encoding: .utf8)
         try await world.sandbox.clearLog()
+        return [:]
     }
 
     private static func get(_ world: World, _ extra: [String: String], _ path: String = "google/python/x") async throws
@@ -95,10 +119,10 @@ import Testing
         _ name: String, _ user: String, _ paths: [String]
     ) async throws {
         try await Self.with { world in
-            try await Self.signIn(for: name, world)
-            let got = try await Self.get(world, Self.file(name, world))
+            let file = Self.file(name, world).merging(try await Self.signIn(for: name, world)) { $1 }
+            let got = try await Self.get(world, file)
             #expect(got.status == 0 && got.value("username") == "oauth2accesstoken", "\(got)")
-            #expect(try await Self.get(world, Self.file(name, world)).value("password") == got.value("password"))
+            #expect(try await Self.get(world, file).value("password") == got.value("password"))
             #expect(try await Self.asked(world) == paths)
             #expect(try await world.sandbox.requests().last?.user != nil)
             let index = try await world.runInside(
@@ -111,9 +135,10 @@ import Testing
             #expect(index.output.contains("hello-1.0"), "\(index)")
             #expect(try await world.sandbox.requests().last?.user == user)
             let traced = try await world.lanyard(
-                ["identity", "check", "google"], Self.file(name, world).merging(["LANYARD_TRACE": "plugin"]) { $1 })
+                ["identity", "check", "google"], file.merging(["LANYARD_TRACE": "plugin"]) { $1 })
             #expect(traced.status == 0, "\(traced)")
-            for secret in try Self.secrets(in: "\(world.sandbox.google)/\(name).json") {
+            let keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].compactMap { file[$0] }
+            for secret in try Self.secrets(in: "\(world.sandbox.google)/\(name).json") + keys {
                 #expect(!(traced.output + traced.errors).contains(secret), "\(traced)")
             }
         }
@@ -143,6 +168,20 @@ import Testing
                 users.append(try await world.sandbox.requests().last?.user)
             }
             #expect(users == ["alice@contoso.example", Self.builder])
+        }
+    }
+
+    @Test func `an instance of AWS's proves its role to Google, whose file names no other place for its keys`()
+        async throws
+    {
+        try await Self.with { world in
+            let instance = try #require(world.sandbox.machine.platforms["ec2"])
+            let file = Self.file("aws_external_account", world).merging(["AWS_EC2_METADATA_DISABLED": "false"]) { $1 }
+            let found = try await world.lanyard(
+                ["explain", "--online", "\(world.sandbox.exchanges)/google/python/x"], file.merging(instance) { $1 })
+            #expect(found.output.contains("as the identity google by another issuer's token"), "\(found)")
+            let got = try await Self.get(world, file.merging(instance) { $1 })
+            #expect(got.status == 0 && got.value("password")?.hasPrefix("ya29.") == true, "\(got)")
         }
     }
 
@@ -391,8 +430,20 @@ import Testing
             says: "neither https nor this machine's"),
         Fault(
             testDescription: "AWS's keys", file: "external_account",
-            change: { $0["credential_source"] = ["environment_id": "aws1", "url": "http://169.254.169.254/x"] },
-            says: "exchanges AWS's keys"),
+            change: {
+                $0["credential_source"] = [
+                    "environment_id": "aws1", "regional_cred_verification_url": "https://sts.{region}.evil.example?x",
+                ]
+            },
+            variables: ["AWS_ACCESS_KEY_ID": "hunter2", "AWS_SECRET_ACCESS_KEY": "hunter2", "AWS_REGION": "eu-west-1"],
+            says: "is no URL of AWS's token service"),
+        Fault(
+            testDescription: "AWS's keys, without any", file: "aws_external_account", change: { _ in },
+            variables: ["AWS_EC2_METADATA_DISABLED": "true"], says: "nothing on this machine has keys of AWS"),
+        Fault(
+            testDescription: "a certificate", file: "external_account",
+            change: { $0["credential_source"] = ["certificate": ["use_default_certificate_config": true]] },
+            says: "exchanges a certificate"),
     ]
 
     @Test(arguments: faults)
@@ -518,7 +569,7 @@ struct GoogleClientTests {
     @Test(arguments: GoogleTests.files.map(\.name))
     func `it makes the requests of Google's library`(_ name: String) async throws {
         try await GoogleTests.with { world in
-            try await GoogleTests.signIn(for: name, world)
+            let variables = try await GoogleTests.signIn(for: name, world)
             func asked() async throws -> [Asked] {
                 let all = try await world.sandbox.requests().filter { $0.host == "exchanges" }.map(Asked.init)
                 try await world.sandbox.clearLog()
@@ -526,12 +577,13 @@ struct GoogleClientTests {
             }
             let file = "\(world.sandbox.google)/\(name).json"
             let own = try await world.lanyard(
-                ["identity", "check", "google"], ["GOOGLE_APPLICATION_CREDENTIALS": file])
+                ["identity", "check", "google"], variables.merging(["GOOGLE_APPLICATION_CREDENTIALS": file]) { $1 })
             #expect(own.status == 0, "\(own)")
             let ours = try await asked()
             let theirs = try await world.runInside(
                 Clients.program("python3"), ["-c", Self.library, "\(world.sandbox.exchanges)/google", file],
-                environment: world.environment.merging(["REQUESTS_CA_BUNDLE": world.sandbox.caFile]) { $1 })
+                environment: world.environment.merging(variables) { $1 }
+                    .merging(["REQUESTS_CA_BUNDLE": world.sandbox.caFile]) { $1 })
             #expect(theirs.output == "ya29.\n", "\(theirs)")
             #expect(try await asked() == ours)
         }

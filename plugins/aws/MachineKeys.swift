@@ -19,10 +19,23 @@ struct MachineKeys: Sendable {
     struct Variables: Sendable {
         private let identity: PluginIdentity?
 
-        init(_ request: PluginRequest) { identity = request.identity }
+        init(_ identity: PluginIdentity?) { self.identity = identity }
 
         /// Returns a variable's value; nil if it is unset or empty.
         subscript(name: String) -> String? { identity?.variable(name) }
+
+        /// Returns the keys in the variables themselves; nil if there are none.
+        func keys() throws(PluginError) -> AWSKeys? {
+            guard let id = self["AWS_ACCESS_KEY_ID"] else { return nil }
+            guard let secret = self["AWS_SECRET_ACCESS_KEY"] else {
+                throw PluginError(
+                    .invalidRequest, "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY",
+                    hint: "set both, or neither")
+            }
+            let session = self["AWS_SESSION_TOKEN"] ?? self["AWS_SECURITY_TOKEN"]
+            let end = self["AWS_CREDENTIAL_EXPIRATION"].flatMap(SecurityTokenService.time)
+            return try AWSKeys(id, secret, session, until: end, from: "the variables")
+        }
     }
 
     /// The greatest number of profiles that name one another.
@@ -30,7 +43,7 @@ struct MachineKeys: Sendable {
 
     init(_ request: PluginRequest, over transport: Transport) {
         (self.request, self.transport) = (request, transport)
-        variables = Variables(request)
+        variables = Variables(request.identity)
         metadata = MetadataService(variables: variables)
     }
 
@@ -38,7 +51,7 @@ struct MachineKeys: Sendable {
     ///
     /// - Throws: `unavailable` if nothing here has any; `invalid-request` if what has some is wrong.
     func found() async throws(PluginError) -> (keys: AWSKeys, words: String) {
-        if let keys = try keysOfVariables() { return (keys, "the keys of AWS_ACCESS_KEY_ID") }
+        if let keys = try variables.keys() { return (keys, "the keys of AWS_ACCESS_KEY_ID") }
         let files = try SharedFiles(variables)
         let name = variables["AWS_DEFAULT_PROFILE"] ?? variables["AWS_PROFILE"]
         if let name, !files.profiles.keys.contains(name) {
@@ -57,17 +70,6 @@ struct MachineKeys: Sendable {
             .unavailable,
             "nothing on this machine has keys of AWS: no variables, no profile, no container, no instance",
             hint: "run it where AWS gives a role to the machine, or set what the AWS CLI would need there")
-    }
-
-    private func keysOfVariables() throws(PluginError) -> AWSKeys? {
-        guard let id = variables["AWS_ACCESS_KEY_ID"] else { return nil }
-        guard let secret = variables["AWS_SECRET_ACCESS_KEY"] else {
-            throw PluginError(
-                .invalidRequest, "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY", hint: "set both, or neither")
-        }
-        let session = variables["AWS_SESSION_TOKEN"] ?? variables["AWS_SECURITY_TOKEN"]
-        let end = variables["AWS_CREDENTIAL_EXPIRATION"].flatMap(SecurityTokenService.time)
-        return try AWSKeys(id, secret, session, until: end, from: "the variables")
     }
 
     /// Returns what a profile gives; nil if it says nothing of keys.
@@ -134,7 +136,7 @@ struct MachineKeys: Sendable {
         case (nil, let source?):
             let keys: AWSKeys? =
                 switch source.lowercased() {
-                case "environment": try keysOfVariables()
+                case "environment": try variables.keys()
                 case "ecscontainer": try await metadata.keysOfContainer()
                 case "ec2instancemetadata": try await metadata.keysOfInstance()
                 default:

@@ -75,9 +75,16 @@ struct MetadataService: Sendable {
         return texts.isEmpty || texts.contains { String(decoding: $0, as: UTF8.self).lowercased().hasBytes("amazon") }
     }
 
-    /// Returns the keys of the instance's role, with a session's token only (IMDSv2); nil if this is no instance of AWS's, or has
-    /// no role.
-    func keysOfInstance() async throws(PluginError) -> AWSKeys? {
+    /// An instance's metadata, which only a session's token opens (IMDSv2).
+    private struct Instance {
+        static let name = "the instance's metadata service"
+        /// The URL of what has no version.
+        let base: String
+        let headers: [(String, Secret)]
+    }
+
+    /// Begins a session with the metadata service; nil if this is no instance of AWS's.
+    private func instance() async throws(PluginError) -> Instance? {
         guard variables["AWS_EC2_METADATA_DISABLED"]?.lowercased() != "true" else { return nil }
         let isIPv6 = variables["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]?.lowercased() == "ipv6"
         let usual = isIPv6 ? "http://[fd00:ec2::254]" : "http://169.254.169.254"
@@ -86,7 +93,7 @@ struct MetadataService: Sendable {
             throw Self.wrong("AWS_EC2_METADATA_SERVICE_ENDPOINT", "is no URL")
         }
         guard own != nil || Self.isPossible else { return nil }
-        let (base, name) = ((own ?? usual) + "/latest", "the instance's metadata service")
+        let (base, name) = ((own ?? usual) + "/latest", Instance.name)
         let session: HTTPAnswer
         do throws(PluginError) {
             session = try await send(
@@ -100,8 +107,14 @@ struct MetadataService: Sendable {
         guard session.status == 200, let token = session.text, !token.isEmpty, token.utf8.count <= 1024,
             token.utf8.allSatisfy(\.isVisibleASCII)
         else { return own == nil ? nil : try { () throws(PluginError) in throw Self.refusal(session, name) }() }
-        let headers = [("x-aws-ec2-metadata-token", Secret(token))]
-        let roles = "\(base)/meta-data/iam/security-credentials/"
+        return Instance(base: base, headers: [("x-aws-ec2-metadata-token", Secret(token))])
+    }
+
+    /// Returns the keys of the instance's role; nil if this is no instance of AWS's, or has no role.
+    func keysOfInstance() async throws(PluginError) -> AWSKeys? {
+        guard let instance = try await instance() else { return nil }
+        let (headers, name) = (instance.headers, Instance.name)
+        let roles = "\(instance.base)/meta-data/iam/security-credentials/"
         let list = try await send("GET", roles, headers, name, within: Self.patience)
         if list.status == 404 { return nil }
         let role = (list.text ?? "").pieces(between: "\n").first.map { String($0.trimmed()) } ?? ""
@@ -111,6 +124,16 @@ struct MetadataService: Sendable {
             throw Self.refusal(answer, name)
         }
         return try keys(answer, name)
+    }
+
+    /// Returns the region of the instance; nil if this is none of AWS's.
+    func regionOfInstance() async throws(PluginError) -> String? {
+        guard let instance = try await instance() else { return nil }
+        let answer = try await send(
+            "GET", "\(instance.base)/meta-data/placement/region", instance.headers, Instance.name, within: Self.patience
+        )
+        guard answer.status == 200 else { throw Self.refusal(answer, Instance.name) }
+        return answer.text.map { String($0.trimmed()) }
     }
 
     private func keys(_ answer: HTTPAnswer, _ name: String) throws(PluginError) -> AWSKeys {

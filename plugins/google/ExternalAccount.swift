@@ -1,3 +1,4 @@
+import AWS
 import Addresses
 import Files
 import Glibc
@@ -70,6 +71,7 @@ struct SubjectToken: Sendable {
         case file(String)
         case url(String, headers: [(String, String)])
         case program(SubjectProgram)
+        case keysOfAWS(CallerIdentity)
     }
 
     private static let longest = 1 << 16
@@ -92,9 +94,14 @@ struct SubjectToken: Sendable {
             source = .file(path)
         } else if let program = members["executable"] {
             source = .program(try SubjectProgram(program, file, audience: audience, type: type))
-        } else if members["environment_id"] != nil || members["certificate"] != nil {
+        } else if let environment = members["environment_id"]?.string {
+            guard environment.isSame(as: "aws1"), let url = members["regional_cred_verification_url"]?.string else {
+                throw PluginError(.unsupported, "\(file.place) exchanges keys of another version than AWS's first")
+            }
+            source = .keysOfAWS(CallerIdentity(file.surroundings.identity, url: url, audience: audience))
+        } else if members["certificate"] != nil {
             throw PluginError(
-                .unsupported, "\(file.place) exchanges AWS's keys or a certificate, which lanyard can't do",
+                .unsupported, "\(file.place) exchanges a certificate, which lanyard can't do",
                 hint: "use a token of the issuer: a file, a URL or an executable")
         } else if let url = members["url"]?.string {
             source = .url(try Self.checked(url, in: file.place), headers: Self.headers(members["headers"]))
@@ -128,6 +135,7 @@ struct SubjectToken: Sendable {
         case .file(let path): text = try read(path)
         case .program(let program): text = try await program.token()
         case .url(let url, let headers): text = try await fetch(url, headers, transport)
+        case .keysOfAWS(let identity): text = try await identity.token()
         }
         var token = text
         if let member {
@@ -148,6 +156,7 @@ struct SubjectToken: Sendable {
         case .file(let path): "the file \(path.displayable(limit: 300))"
         case .url(let url, _): StrictURL(web: url)?.hostText ?? "the URL"
         case .program(let program): "the program \(program.path.displayable(limit: 300))"
+        case .keysOfAWS: "AWS"
         }
     }
 

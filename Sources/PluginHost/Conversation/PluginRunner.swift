@@ -282,7 +282,7 @@ public struct PluginRunner: Sendable {
         do throws(PluginError) {
             // git is asked while the plugin starts.
             let outcome = try await process.converse(
-                user: user, request: { () async throws(PluginError) in try await block(of: asked) })
+                user: user, request: { () async throws(PluginError) in try await block(of: asked, plugin) })
             ended = .success(outcome)
         } catch {
             ended = .failure(error)
@@ -306,8 +306,10 @@ public struct PluginRunner: Sendable {
         )
     }
 
-    private func block(of request: PluginRequest) async throws(PluginError) -> Attributes {
-        let request = await addingNetwork(to: request)
+    private func block(
+        of request: PluginRequest, _ plugin: PluginManifest
+    ) async throws(PluginError) -> Attributes {
+        let request = await addingNetwork(to: request, plugin)
         do throws(ProtocolError) {
             var block = try request.wire()
             // Plugins learn to ignore keys that they don't know (RFC 8701).
@@ -322,12 +324,18 @@ public struct PluginRunner: Sendable {
         String((0..<8).compactMap { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() })
     }
 
-    /// Adds git's settings for the authority; a machine's platform is reached by none.
-    private func addingNetwork(to request: PluginRequest) async -> PluginRequest {
-        guard !request.authority.isEmpty else { return request }
+    /// Adds git's settings for the authority, or for the host that a token is exchanged for.
+    ///
+    /// A plugin that finds identities asks hosts that only it knows, so what counts for all does; a machine's platform is
+    /// reached by none.
+    private func addingNetwork(to request: PluginRequest, _ plugin: PluginManifest) async -> PluginRequest {
+        let host = request.audience ?? (plugin.isFinder ? "localhost" : nil)
+        guard let url = request.authority.isEmpty ? host.map({ "https://\($0)" }) : request.authority else {
+            return request
+        }
         var request = request
         let own = request.network.caFiles
-        request.network = await GitNetwork(environment: environment).settings(for: request.authority).network
+        request.network = await GitNetwork(environment: environment).settings(for: url).network
         request.network.caFiles = own + request.network.caFiles.filter { !own.contains($0) }
         return request
     }

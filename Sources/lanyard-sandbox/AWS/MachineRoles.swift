@@ -9,6 +9,7 @@ import Synchronization
 struct MachineRoles: Sendable {
     static let containerPath = "/v2/credentials/task"
     private static let metadata = "/latest/meta-data/iam/security-credentials/"
+    private static let region = "/latest/meta-data/placement/region"
     private static let session = "/latest/api/token"
     private static let role = "machine"
 
@@ -18,7 +19,7 @@ struct MachineRoles: Sendable {
     func answer(_ visit: Visit) -> Response? {
         switch visit.path {
         case Self.session: begin(visit)
-        case Self.metadata, Self.metadata + Self.role: metadata(visit)
+        case Self.metadata, Self.metadata + Self.role, Self.region: metadata(visit)
         case Self.containerPath: container(visit)
         case let path where path.hasPrefix("/latest/"): .text("Not Found", status: .notFound)
         default: nil
@@ -41,6 +42,7 @@ struct MachineRoles: Sendable {
         guard visit.method == .get, let end = world.metadataSessions.withLock({ $0[token] }), end > Date.now.unix else {
             return .text("Unauthorized", status: .unauthorized)
         }
+        if visit.path == Self.region { return Response(uncached: "eu-central-1", type: "text/plain", status: .ok) }
         guard visit.path != Self.metadata else { return Response(uncached: Self.role, type: "text/plain", status: .ok) }
         var members = keys(visit)
         members.merge(["Code": "Success", "Type": "AWS-HMAC", "LastUpdated": .string(Date.now.formatted(.iso8601))]) {

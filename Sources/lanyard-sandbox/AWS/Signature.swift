@@ -7,13 +7,30 @@ import Synchronization
 
 /// A request's Signature Version 4, as AWS checks it.
 struct Signature {
-    /// Returns the keys that signed a request for this service.
+    let method: String
+    let path: String
+    let query: String
+    var body = ""
+    /// Returns a header's value, that of `host`, too.
+    let header: (String) -> String?
+
+    /// Returns the keys that signed a visit's request for this service.
     ///
     /// - Throws: Why it isn't taken, in AWS's words.
     static func keys(of visit: Visit, for service: String, in world: World) throws(HostError)
         -> SecurityTokenService.Keys
     {
-        guard let header = visit.header("Authorization"), header.hasPrefix("AWS4-HMAC-SHA256 ") else {
+        let signature = Signature(
+            method: visit.method.rawValue, path: visit.path, query: visit.request.uri.query ?? "", body: visit.body
+        ) { $0 == "host" ? visit.request.head.authority : visit.header($0) }
+        let keys = try signature.keys(for: service, in: world)
+        visit.user = keys.name
+        return keys
+    }
+
+    /// Returns the keys that made it.
+    func keys(for service: String, in world: World) throws(HostError) -> SecurityTokenService.Keys {
+        guard let header = self.header("Authorization"), header.hasPrefix("AWS4-HMAC-SHA256 ") else {
             throw HostError("MissingAuthenticationTokenException", "Missing Authentication Token")
         }
         var parts: [String: String] = [:]
@@ -25,7 +42,7 @@ struct Signature {
         let signed = (parts["SignedHeaders"] ?? "").split(separator: ";").map(String.init)
         guard credential.count == 5, credential[4] == "aws4_request",
             let keys = world.keys.withLock({ $0[credential[0]] }),
-            visit.header("X-Amz-Security-Token") == keys.session
+            self.header("X-Amz-Security-Token") == keys.session
         else {
             throw HostError(
                 "UnrecognizedClientException", "The security token included in the request is invalid.")
@@ -33,34 +50,33 @@ struct Signature {
         guard keys.end > Date.now.unix else {
             throw HostError("ExpiredTokenException", "The security token included in the request is expired")
         }
-        let time = visit.header("X-Amz-Date") ?? ""
-        guard credential[3] == service, time.hasPrefix(credential[1]), isNow(time),
+        let time = self.header("X-Amz-Date") ?? ""
+        guard credential[3] == service, time.hasPrefix(credential[1]), Self.isNow(time),
             signed == signed.sorted(), Set(signed).isSuperset(of: ["host", "x-amz-date", "x-amz-security-token"])
-        else { throw wrong }
+        else { throw Self.wrong }
         let headers = try signed.map { name throws(HostError) in
-            guard let value = name == "host" ? visit.request.head.authority : visit.header(name) else { throw wrong }
+            guard let value = self.header(name) else { throw Self.wrong }
             return "\(name):\(value.split(separator: " ").joined(separator: " "))\n"
         }.joined()
-        let pairs = (visit.request.uri.query ?? "").split(separator: "&").map { pair in
+        let pairs = query.split(separator: "&").map { pair in
             pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) } + [[]]
         }
         // By the name, then by the value: `=` doesn't count.
-        let query = pairs.sorted { first, second in
+        let sorted = pairs.sorted { first, second in
             first[0] == second[0]
                 ? first[1].lexicographicallyPrecedes(second[1]) : first[0].lexicographicallyPrecedes(second[0])
         }.map { $0[0...1].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "=") }.joined(separator: "&")
-        let path = visit.path.split(separator: "/", omittingEmptySubsequences: false).map {
+        let path = path.split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).percentEncoded
         }.joined(separator: "/")
         let request = [
-            visit.method.rawValue, path, query, headers, signed.joined(separator: ";"), digest(visit.body),
+            method, path, sorted, headers, signed.joined(separator: ";"), Self.digest(body),
         ].joined(separator: "\n")
         let scope = credential.dropFirst().joined(separator: "/")
-        let text = ["AWS4-HMAC-SHA256", time, scope, digest(request)].joined(separator: "\n")
+        let text = ["AWS4-HMAC-SHA256", time, scope, Self.digest(request)].joined(separator: "\n")
         var key = SymmetricKey(data: Data("AWS4\(keys.secret)".utf8))
-        for part in credential.dropFirst() { key = SymmetricKey(data: mac(part, key)) }
-        guard mac(text, key).hexadecimal == parts["Signature"] else { throw wrong }
-        visit.user = keys.name
+        for part in credential.dropFirst() { key = SymmetricKey(data: Self.mac(part, key)) }
+        guard Self.mac(text, key).hexadecimal == parts["Signature"] else { throw Self.wrong }
         return keys
     }
 

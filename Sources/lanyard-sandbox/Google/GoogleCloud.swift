@@ -140,11 +140,30 @@ struct GoogleCloud: Sendable {
             guard type == "urn:ietf:params:oauth:token-type:id_token" else { return nil }
             return await world.idToken(token)?["sub"]?.string
         }
+        if type == "urn:ietf:params:aws:token-type:aws4_request" { return callerAtAWS(token, at: pool) }
         guard type == "urn:ietf:params:oauth:token-type:jwt", let claims = await world.key.verify(token),
             claims["iss"]?.string == world.workloadIssuer, let end = claims["exp"]?.integer, end > Date.now.unix
         else { return nil }
         return "ci"
     }
+
+    /// Returns the role whose keys signed a request to AWS that is for a pool; AWS would be asked.
+    private func callerAtAWS(_ token: String, at pool: String) -> String? {
+        guard let text = token.percentDecoded, let request = JSONValue(bytes: text.utf8), request["method"] == "POST",
+            request["url"]?.string == "https://sts.eu-central-1.amazonaws.com?\(Self.callerQuery)"
+        else { return nil }
+        let headers = (request["headers"]?.elements ?? []).compactMap { entry in
+            entry["key"]?.string.flatMap { key in entry["value"]?.string.map { (key.lowercased(), $0) } }
+        }
+        let known = Dictionary(headers) { first, _ in first }
+        let signature = Signature(method: "POST", path: "/", query: Self.callerQuery) { known[$0.lowercased()] }
+        guard known["x-goog-cloud-target-resource"] == pool, known["host"] == "sts.eu-central-1.amazonaws.com" else {
+            return nil
+        }
+        return try? signature.keys(for: "sts", in: world).name
+    }
+
+    private static let callerQuery = "Action=GetCallerIdentity&Version=2011-06-15"
 
     private func workforce(_ visit: Visit) -> Response {
         guard case .basic(Self.clientID, state.clientSecret)? = visit.authorization else {

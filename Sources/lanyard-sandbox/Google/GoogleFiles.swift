@@ -12,7 +12,8 @@ struct GoogleFiles: Sendable {
         [
             ("authorized_user", user), ("service_account", serviceAccount), ("external_account", external),
             ("impersonated_external_account", impersonatedExternal), ("workforce_external_account", externalWorkforce),
-            ("external_account_authorized_user", workforce), ("impersonated_service_account", impersonated),
+            ("aws_external_account", externalAWS), ("external_account_authorized_user", workforce),
+            ("impersonated_service_account", impersonated),
         ]
     }
 
@@ -55,6 +56,21 @@ struct GoogleFiles: Sendable {
 
     private var impersonatedExternal: JSONValue {
         .object(externalMembers.merging(["service_account_impersonation_url": impersonationURL]) { $1 })
+    }
+
+    /// A role of AWS's.
+    private var externalAWS: JSONValue {
+        let metadata = "http://169.254.169.254/latest/meta-data"
+        return .object(
+            externalMembers.merging([
+                "subject_token_type": "urn:ietf:params:aws:token-type:aws4_request",
+                "credential_source": [
+                    "environment_id": "aws1", "region_url": .string("\(metadata)/placement/availability-zone"),
+                    "url": .string("\(metadata)/iam/security-credentials"),
+                    "regional_cred_verification_url":
+                        "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15",
+                ],
+            ]) { $1 })
     }
 
     /// A user of the issuer's, whose ID token whoever tries it out writes.
