@@ -33,14 +33,15 @@ extension CommandError {
                 MachineIdentity.lack(ofPlugin: MachineIdentity.plugin(ofAuthority: authority) ?? ""),
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
+            if let kind = request.kind, !context.registry.kinds.contains(kind) {
+                self.init(unknownKind: kind, context.registry)
+                return
+            }
             self.init(
                 unknownAuthority: authority, in: PluginRegistry(plugins: []),
                 hints: [.correcting(authority: authority, context)])
         case .unknownSource(let name, let known):
-            let near = known.nearest(to: name).map { [Hint("did you mean \($0)?")] }
-            self.init(
-                "no plugin has the source \(name)",
-                hints: near ?? ["there are \(known.joined(separator: ", "))"])
+            self.init(unknownSource: name, known)
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
@@ -58,7 +59,10 @@ extension CommandError {
         case .interactionRequired(let cause, let account):
             self.init(lackingInteraction: cause, of: account, request: request, url: url)
         case .wrongAccount(let wanted, let signedIn, let known):
-            self.init(signedIn: signedIn, insteadOf: wanted, known: known, request: request, url: url)
+            let match = context.registry.match(request)
+            self.init(
+                signedIn: signedIn, insteadOf: wanted, known: known, request: request, url: url,
+                prompt: match?.plugin.supports.contains(.prompt) == true ? "select_account" : nil)
         case .scopesDeclined(let granted, let declined):
             self.init(
                 "declined: \(Self.list(declined)); granted: \(Self.list(granted))",
@@ -165,7 +169,7 @@ extension CommandError {
         var hints = error.hints
         if error.reasons.contains(.clientRefused) { hints += Self.hints(refusing: request, in: context) }
         switch error.code {
-        case .interactionRequired:
+        case .interactionRequired where request.source == nil:
             // The error ended a sign-in.
             if error.isAboutAccount { hints.append(Self.choosingAnother(than: nil, request, url: url)) }
             hints.append(Hint("to try again", run: Self.login(request, url: url, claims: error.claims)))
@@ -174,7 +178,7 @@ extension CommandError {
             if hints.isEmpty, request.source == nil {
                 hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
             }
-        case .cancelled:
+        case .cancelled where request.source == nil:
             hints = [Hint("to try again", run: Self.login(request, url: url))]
             if error.isTimeout {
                 hints.append(
@@ -228,6 +232,20 @@ extension CommandError {
                 : Hint("choose one", run: use(account, request, url: url)),
             "or name one with account in the rule, username@ in the URL, or --account",
         ]
+    }
+
+    /// Creates the error for a rule's kind that is none of the plugins'.
+    init(unknownKind kind: String, _ registry: PluginRegistry) {
+        let near = registry.kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
+        self.init(
+            "no plugin has the kind \(kind), which is in the configuration",
+            hints: [near ?? Hint("the kinds are \(registry.kinds.joined(separator: ", "))")])
+    }
+
+    /// Creates the error for a source that is none of the plugins'.
+    package init(unknownSource name: String, _ known: [String]) {
+        let near = known.nearest(to: name).map { Hint("did you mean \($0)?") }
+        self.init("no plugin has the source \(name)", hints: [near ?? "there are \(known.joined(separator: ", "))"])
     }
 
     /// Returns the hint for an account that a tenant doesn't accept.
@@ -321,13 +339,13 @@ extension CommandError {
     /// Creates the error for a sign-in with another account than the named one; the sign-in is stored.
     package init(
         signedIn account: AccountRecord, insteadOf wanted: String, known: [AccountRecord], request: TokenRequest,
-        url: String?
+        url: String?, prompt: String?
     ) {
         let name = account.displayName
         let typed = known.distinctName(of: account)
         let again = Hint(
             "sign in again and pick it",
-            run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account")
+            run: "\(Self.login(request.naming(wanted), url: url))\(option: "--prompt", prompt)")
         let renamed =
             account.username.isAddress && wanted.isAddress
             ? Hint("if that account was renamed, write \(name) wherever you wrote \(wanted)")

@@ -146,12 +146,8 @@ extension CommandError {
         case .noTenants(let authority):
             self.init("\(authority) is not an authority with tenants")
         case .noScopes(let authority, let kind):
-            let kinds = context.registry.kinds
-            if let kind, !kinds.contains(kind) {
-                let near = kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
-                self.init(
-                    "no plugin has the kind \(kind), which is in the configuration",
-                    hints: [near ?? Hint("the kinds are \(kinds.joined(separator: ", "))")])
+            if let kind, !context.registry.kinds.contains(kind) {
+                self.init(unknownKind: kind, context.registry)
                 return
             }
             guard let match = context.registry.match(authority: authority, isConfigured: true) else {

@@ -35,12 +35,7 @@ extension PluginManifest {
 
     /// The problem with a manifest that no request leads to.
     var servesNothing: String? {
-        let isOfUse =
-            !authorities.isEmpty || !brokered.isEmpty || !identities.isEmpty || !exchanges.isEmpty
-            || !sources.isEmpty
-        return isOfUse
-            ? nil
-            : "its manifest has no [[authority]], [[source]] or [[exchange]], and no identities, so no request ever leads to it"
+        servesSomething ? nil : "its manifest has \(Self.nothing), so no request ever leads to it"
     }
 }
 

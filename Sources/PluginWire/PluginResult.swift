@@ -291,7 +291,7 @@ extension PluginCredential: PluginAnswer {
             username: try reader.optional("username", .basicUsername).map { Secret($0) },
             secret: try reader.optional("secret", .text(65_535)).map { Secret($0) },
             fields: try reader.fields("field[]"), expiresIn: try reader.number("expires_in", in: Lifetime.range))
-        guard secret != nil || !fields.isEmpty else { throw .missing("secret or field[]") }
+        guard secret != nil || !fields.isEmpty else { throw .missing("secret` or `field[]") }
         refreshIn = try reader.number("refresh_in", in: Lifetime.range)
         keepFor = try reader.number("keep_for", in: 0...86_400)
         memo = try PluginMemo(reader)

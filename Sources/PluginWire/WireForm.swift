@@ -46,6 +46,14 @@ package struct WireForm: Sendable {
     package static let message = WireForm(limit: 16_384) { _ in true }
     /// base64url, with or without padding.
     package static let base64URL = WireForm(limit: 16_384) { Base64URL.isEncoded($0) }
+    /// A place in a program's output: `=TEXT`, `.a.b[id=x]`, `line N` or `NAME:`.
+    package static let place = WireForm(limit: 256) { value in
+        WireForm.text(256).accepts(value) && isPlace(value)
+    }
+    private static func isPlace(_ text: String) -> Bool {
+        text.hasPrefix("=") || text.hasPrefix(".") || text.hasSuffix(":")
+            || text.hasPrefix("line ") && Int(text.dropFirst(5)).map { $0 > 0 } == true
+    }
     /// `host` or `host:port`, in lower case.
     package static let host = WireForm(limit: 261) { HostName.isCanonical($0) }
     /// A page that may be opened in a browser: https, or http on this machine.
@@ -92,6 +100,8 @@ extension ProtocolError {
             "environment": "HOST or HOST:PORT in lower case, without https://",
             "scope[]": "one scope in each line, without blanks, quotes or backslashes",
             "user_code": "at most 64 bytes of \(word)", "basic_username": "a text without a colon",
+            "username": "a text without control characters, and in `lookup` without a colon",
+            "secret": "a text without control characters", "keep_for": "\(seconds), at most 86400",
         ]
         for key in tokens { forms[key] = word }
         for key in times { forms[key] = seconds }
@@ -110,9 +120,12 @@ package struct WireReader {
     }
 
     /// A remark on each key that nobody read, but that may be meant for one that somebody did: it differs only in
-    /// capitals, `[]`, a hyphen or a plural.
+    /// capitals, `[]`, a hyphen or a plural, or is another word for it.
     package var misspelt: [String] {
-        let known = Dictionary(asked.keys.map { ($0.loose, $0) }) { first, _ in first }
+        let synonyms = ["user": "username", "login": "username", "password": "secret", "pass": "secret"]
+        let known = Dictionary(
+            asked.keys.map { ($0.loose, $0) } + synonyms.filter { asked.keys.contains($0.value) }
+        ) { first, _ in first }
         return block.lines.filter { !asked.keys.contains($0.key) }.compactMap { line in
             known[line.key.loose].map {
                 "its key `\(line.key.displayable(limit: 64))` is unknown; did it mean `\($0)`?"

@@ -305,9 +305,11 @@ extension TokenAcquirer {
         _ source: String, for request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         let (plugin, row, reference) = try registry.usableSource(source)
+        let host = request.host ?? ""
         var ask = PluginRequest(.lookup)
         ask.lookup = PluginLookup(
-            source: row.name, reference: reference, host: request.host ?? "", path: request.path,
+            source: row.name, reference: reference, host: host.hasSuffix(":443") ? String(host.dropLast(4)) : host,
+            path: request.path.map { String($0.utf8.prefix { !"?#".utf8.contains($0) }) ?? $0 },
             username: request.userHint, row: row.row)
         do throws(PluginError) {
             let credential = try await runner.lookup(

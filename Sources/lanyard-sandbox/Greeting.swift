@@ -43,7 +43,7 @@ struct Greeting {
           like Gitea     \(world.gitea.url)
           like Forgejo   \(world.forgejo.url)
 
-        For plugins that you write, there is a made-up issuer, whose code is 4242:
+        For plugins that you write, there is a made-up issuer, whose code is 4242 (503 has it fail with that HTTP status):
           made-up        \(world.issuer.url)/quill
 
         A registry, as Azure Container Registry is, has the image hello:

@@ -96,7 +96,7 @@ import Testing
                 unknown.errors.contains(
                     "check the client ID in the rule: \(world.sandbox.issuer.url) may not know nobody"),
                 "\(unknown)")
-            let removal = "or to replace the rule, remove it: lanyard rule remove \(world.sandbox.issuer.url)\n"
+            let removal = "to replace the rule, remove it: lanyard rule remove \(world.sandbox.issuer.url)\n"
             #expect(unknown.errors.contains(removal), "\(unknown)")
         }
     }

@@ -115,7 +115,10 @@ import Testing
                     """
                     lanyard: error: \(host) does not know the app git-credential-oauth: its administrator has turned it off
                     lanyard: hint: register an application at Gitea: \(url)/user/settings/applications
-                    lanyard: hint: or to replace the rule, remove it: lanyard rule remove \(url)
+                    lanyard: hint: its redirect URI, or callback URL: http://127.0.0.1
+                    lanyard: hint: create an OAuth2 application; untick "Confidential Client"
+                    lanyard: hint: to replace the rule, remove it: lanyard rule remove \(url)
+                    lanyard: hint: and set git up again, with the new client ID: lanyard configure git \(url)
 
                     """), "\(login)")
             #expect(

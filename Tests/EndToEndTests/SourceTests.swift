@@ -318,6 +318,48 @@ import Testing
         }
     }
 
+    @Test func `a rule for a source is added by a command`() async throws {
+        try await Home.with { home in
+            let url = "https://git.example"
+            for (options, message) in [
+                (["--source", "pas:x"], "did you mean pass?"), (["--source", "gh", "--scope", "x"], "give --source"),
+            ] {
+                let refused = try await home.lanyard(["rule", "add", url] + options)
+                #expect(refused.status != 0 && refused.errors.contains(message), "\(refused)")
+            }
+            let added = try await home.lanyard(["rule", "add", url, "--source", "command:echo abc"])
+            #expect(added.errors.hasSuffix("lanyard: next: lanyard token https://git.example/\n"), "\(added)")
+            let token = try await home.lanyard(["token", url])
+            #expect(token.output == "abc\n", "\(token)")
+        }
+    }
+
+    @Test func `a plugin may be a manifest alone, and its program anywhere`() async throws {
+        try await Home.with { home in
+            let folder = home.folder + "/home/.local/share/lanyard/plugins/keys"
+            try home.program("contoso-keys", "echo key-for-$2")
+            let page = try home.text(Built.checkout + "/docs/plugin-manifest.md")
+            let start = try #require(page.range(of: "    name = \"keys\"\n"))
+            let manifest = page[start.lowerBound...].prefix { $0 != "#" }.replacingOccurrences(of: "    ", with: "")
+            for program in ["contoso-keys", home.folder + "/bin/contoso-keys"] {
+                try home.write(manifest.replacing("contoso-keys", with: program), to: folder + "/plugin.toml")
+                let home = home.with(["XDG_DATA_HOME": home.folder + "/home/.local/share"])
+                try home.write(
+                    "[[rule]]\nurl = \"https://git.example\"\nsource = \"keys\"\n",
+                    to: home.folder + "/config/lanyard/config.toml")
+                let checked = try await home.lanyard(["plugin", "check", "keys"])
+                #expect(checked.status == 0, "\(checked)")
+                let token = try await home.lanyard(["token", "https://git.example/a?b#c"])
+                #expect(token.output == "key-for-git.example\n", "\(token)")
+            }
+            try home.write(
+                manifest.replacing("program", with: "programm").description, to: folder + "/plugin.toml")
+            let broken = try await home.with(["XDG_DATA_HOME": home.folder + "/home/.local/share"])
+                .lanyard(["token", "https://git.example"])
+            #expect(broken.errors.contains("unknown key `programm`: this [[source]] is left out"), "\(broken)")
+        }
+    }
+
     @Test func `a misspelt kind is named`() async throws {
         try await Home.with { home in
             let rule =

@@ -62,9 +62,14 @@ struct DocumentationTests {
         let trials = await ConformanceKit(plugin, environment: environment).run()
         #expect(!trials.isEmpty && trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
         let host = PluginRunner(environment: environment)
-        for (name, secret) in [("git.example", "geheim"), ("other.example", nil)] {
+        // It needn't know whose credential it is asked for.
+        for (name, reference, username, secret) in [
+            ("git.example", "", nil, "geheim"), ("other.example", "", nil, nil), ("git.example", "work", nil, nil),
+            ("git.example", "", "carol", "geheim"), ("git.example", "", "bob", nil),
+        ] as [(String, String, String?, String?)] {
             var request = PluginRequest(.lookup)
-            request.lookup = PluginLookup(source: "notes", reference: "", host: name, row: row.row)
+            request.lookup = PluginLookup(
+                source: "notes", reference: reference, host: name, username: username, row: row.row)
             let found = try? await host.lookup(request, by: plugin, user: NobodyThere(), mayAsk: false)
             #expect(found?.secret?.reveal() == secret && found?.username?.reveal() == secret.map { _ in "carol" })
         }

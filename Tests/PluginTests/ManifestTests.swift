@@ -143,7 +143,7 @@ struct ManifestTests {
             "flows = [\"broker\"]", "flows = [\"browser\"]",
             "`flows` must name broker, since an [[authority]] has `broker-of`"
         ),
-        ("/{realm}", "{realm}", pathFault),
+        ("/{realm}", "{realm}", "`path` is {realm}, not segments such as /tfp/{realm}/{policy}"),
     ])
     func `a broker that can't be one is a fault`(_ old: String, _ new: String, _ message: String) {
         let problem = #expect(throws: SettingsError.self) {
@@ -258,7 +258,7 @@ struct ManifestTests {
         if let hint = fault.hint { #expect(problem?.hint?.text == hint) }
     }
 
-    private static let pathFault = "`path` is not of segments such as /tfp/{realm}/{policy}"
+    private static let pathFault = "`path` is /"
 
     private static let shared = """
 
@@ -329,13 +329,13 @@ struct ManifestTests {
             message: "`hosts` holds \""),
         Fault(
             old: "\"/{realm}\"", new: "\"/{tenant}\"", line: 13,
-            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is /{tenant}, not segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "\"/{realm}\"", new: "\"/{realm}/{realm}\"", line: 13,
-            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is /{realm}/{realm}, not segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "\"/{realm}\"", new: "\"realm\"", line: 13,
-            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is realm, not segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "flows = [\"browser\"", new: "flows = [7", line: 8,
             message: "`flows` holds something other than a quoted string"),

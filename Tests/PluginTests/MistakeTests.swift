@@ -115,8 +115,8 @@ import Testing
             check: "unknown key `flow` (did you mean `flows`?)"),
         Mistake(
             manifest: "19 a URL for a host", "[\"id", "[\"https://id", "`hosts` holds \"https://id.mini.example\""),
-        Mistake(manifest: "20 a path without a slash", "/{realm}", "{realm}", "`path` is not of segments"),
-        Mistake(manifest: "21 an unknown part of a path", "{realm}", "{tenant}", "`path` is not of segments"),
+        Mistake(manifest: "20 a path without a slash", "/{realm}", "{realm}", "`path` is {realm}, not segments"),
+        Mistake(manifest: "21 an unknown part of a path", "{realm}", "{tenant}", "`path` is /{tenant}, not segments"),
         Mistake(manifest: "22 no TOML", "[[authority]]", "[[authority]", ":7: not valid TOML"),
         Mistake(manifest: "23 no version", "version = \"1\"\n", "", "`version` is missing"),
         Mistake(

@@ -46,6 +46,14 @@ import Testing
     static let faults = [
         Fault("not executable", "is not executable") { chmod($0.path + "/own/quill/quill.sh", 0o644) },
         Fault("no program", "does not exist") { unlink($0.path + "/own/quill/quill.sh") },
+        Fault("a folder", "quill.sh is a folder") { folder in
+            unlink(folder.path + "/own/quill/quill.sh")
+            mkdir(folder.path + "/own/quill/quill.sh", 0o755)
+        },
+        Fault("a link to nothing", "quill.sh is a link to a file that does not exist") { folder in
+            unlink(folder.path + "/own/quill/quill.sh")
+            symlink("gone.sh", folder.path + "/own/quill/quill.sh")
+        },
         Fault("no interpreter", "its interpreter /none/python3 is not installed") { folder in
             try folder.write("own/quill/quill.sh", "#!/none/python3 -I\n", mode: 0o755)
         },
@@ -68,7 +76,7 @@ import Testing
         Fault("a key of another type", "must be a string", replacing: "version = \"1\"", with: "version = 1"),
         Fault("a URL for a host", "which can't be used", replacing: "[\"quill", with: "[\"https://quill"),
         Fault("a host without a list", "must be a list", replacing: "[\"quill.example\"]", with: "\"quill.example\""),
-        Fault("a path that is none", "is not of segments", replacing: "/{realm}", with: "{realm}"),
+        Fault("a path that is none", "not segments such as", replacing: "/{realm}", with: "{realm}"),
         Fault("no path", "`path` is missing", replacing: "path = \"/{realm}\"", with: ""),
         Fault("a table for a list of tables", "must be tables", replacing: "[[authority]]", with: "[authority]"),
         Fault(
@@ -142,6 +150,33 @@ import Testing
         #expect(match.plugin.name == "any" && match.isByWildcard)
     }
 
+    @Test(arguments: [
+        ("hosts =", "host =", "unknown key `host`: this [[authority]] is left out"),
+        ("[[authority]]", "[[authorities]]", "unknown key `authorities`"),
+        ("[[authority]]\nhosts = [\"quill.example\"]\npath = \"/{realm}\"\n", "", "has no [[authority]], [[source]]"),
+    ])
+    func `one whose authorities nobody can tell is known by name`(_ old: String, _ new: String, _ text: String) throws {
+        let folder = try folder()
+        try folder.write("own/quill/plugin.toml", Self.manifest.replacing(old, with: new))
+        let registry = registry(folder)
+        for problems in [registry.problems, registry.unreadable] {
+            #expect(problems.map(\.plugin) == ["quill"] && problems.first?.message.text.contains(text) == true)
+        }
+        #expect(registry.notes.isEmpty)
+        // `lanyard plugin check` says more.
+        #expect(registry.plugins.contains { $0.name == "quill" })
+    }
+
+    @Test func `a part of one that is left out is a problem`() throws {
+        let folder = try folder()
+        let row = "[[authority]]\nhosts = [\"ink.example\"]\npath = \"/{realm}\"\nrealm = [\"a\"]\n"
+        try folder.write("own/quill/plugin.toml", Self.manifest + row)
+        let registry = registry(folder)
+        #expect(registry.problems.map(\.plugin) == ["quill"] && registry.unreadable.isEmpty)
+        let match = try #require(registry.match(authority: "https://ink.example/r", isConfigured: true))
+        #expect(match.plugin.name == "quill" && match.plugin.problem != nil)
+    }
+
     @Test(arguments: [false, true])
     func `it hides one of the same name that is found later`(_ isReadable: Bool) throws {
         let folder = try folder()
@@ -156,6 +191,18 @@ import Testing
         #expect(!registry.plugins.contains { $0.name == "quill" })
         let match = try #require(registry.match(authority: "https://quill.example/r", isConfigured: true))
         #expect(match.plugin.problem?.file.hasPrefix(folder.path + "/own/quill") == true)
+    }
+
+    @Test func `a plugin that hides another one of its name is said to`() throws {
+        let folder = try folder()
+        try folder.write("system/quill/plugin.toml", Self.manifest)
+        try folder.write("system/quill/quill.sh", "#!/bin/sh\n", mode: 0o755)
+        let precedences = registry(folder).precedences
+        #expect(
+            precedences.map(\.text.text) == [
+                "quill in \(folder.path)/own/quill hides the plugin in \(folder.path)/system/quill"
+            ])
+        #expect(registry(folder).precedences(with: try #require(precedences.first).plugin) == precedences)
     }
 
     @Test func `only lanyard's own plugins beside its own program ship with it`() throws {

@@ -44,6 +44,7 @@ import Yams
         kubelogin("get-token") + "\ntokenFile: /x",
         oidc("--oidc-use-access-token"),
         oidc("--oidc-pkce-method=auto", "--oidc-use-access-token=true", "--skip-open-browser"),
+        oidc("--oidc-client-secret="),
         oidc("--oidc-use-access-token").replacing("kubelogin", with: "kubectl-oidc_login"),
         oidc("--oidc-use-access-token").replacing("kubelogin", with: "kubectl").replacing(
             "  - get", with: "  - oidc-login\n  - get"),
@@ -117,12 +118,29 @@ import Yams
         (oidc("--oidc-auth-request-extra-params=x"), "it has something other than NAME=VALUE"),
         (oidc("'--oidc-auth-request-extra-params=a=\"b=c\"'"), "it has quotes in"),
         (oidc("--oidc-use-access-token").replacing("--oidc-client-id", with: "--v"), "it has no --oidc-client-id"),
+        (oidc("--oidc-issuer-url=http://id.example.com"), "its --oidc-issuer-url is not an https URL"),
+        (oidc("--oidc-issuer-url=https://u:S3CRET@id.example.com"), "its --oidc-issuer-url is not an https URL"),
+        (oidc("--oidc-issuer-url=https://id.example.com/?x=S3CRET"), "its --oidc-issuer-url is not an https URL"),
+        (oidc("'--oidc-client-id=my app'"), "its --oidc-client-id is not a client ID"),
+        (oidc("'--oidc-extra-scope=a b'"), "it has something other than scopes in --oidc-extra-scope"),
+        // A secret isn't the only reason.
+        (oidc("--oidc-client-secret=s", "--grant-type=client-credentials"), "no user signs in with it"),
+        (oidc("--oidc-client-secret=s", "--certificate-authority=/ca"), "it has --certificate-authority"),
+        (oidc("--oidc-client-secret=s", "--oidc-request-header=a=b"), "it has --oidc-request-header"),
+        (oidc("--oidc-client-secret=s", "--oidc-redirect-url=urn:ietf:wg:oauth:2.0:oob"), "its browser comes back"),
+        (oidc("--oidc-client-secret=s", "--frob=x"), "it has --frob"),
+        (oidc("--oidc-client-secret=s") + "\n  env:\n  - {name: HTTPS_PROXY, value: x}", "it sets HTTPS_PROXY"),
+        (
+            "auth-provider:\n  config:\n    id-token: x\n  name: oidc",
+            "kubelogin gives it the tokens of an auth-provider"
+        ),
     ])
     func `who can't be converted stays, with the reason`(user: String, reason: String) throws {
         let found = try Self.user(Self.file(user))
         #expect(
             found.converted(running: "lanyard") == nil && found.obstacle?.text.hasPrefix(reason) == true,
             "\(found.obstacle ?? "")")
+        #expect(found.hasClientSecret == reason.hasPrefix("it has --oidc-client-secret"))
     }
 
     /// The options of `kubelogin get-token` 1.36, with a value for those that take one.
@@ -307,6 +325,7 @@ import Yams
         (oidc(), "http://127.0.0.1:8000"), (oidc("--listen-port=9000"), "http://127.0.0.1:9000"),
         (oidc("--listen-address=localhost:0"), "http://127.0.0.1"),
         (oidc("--oidc-redirect-url=http://localhost:9000/"), "http://127.0.0.1:9000"),
+        (oidc("--oidc-redirect-url=http://127.0.0.1:9000/"), "http://127.0.0.1:9000"),
         (oidc("--grant-type=authcode-keyboard"), "http://127.0.0.1"), (oidc("--grant-type=device-code"), nil),
         (oidc("--oidc-redirect-url-hostname=127.0.0.1"), nil),
         (oidc("--oidc-redirect-url=http://127.0.0.1:9000"), nil), (kubelogin("get-token"), nil),

@@ -39,6 +39,17 @@ public struct SourcePlugin: AuthorityPlugin {
         guard let wanted = request.lookup, !wanted.row.program.isEmpty else {
             throw PluginError(.unsupported, "the source has no program")
         }
+        let names = ["{reference}", "{first}", "{rest}"]
+        guard
+            wanted.reference.isEmpty
+                || (wanted.row.program + [wanted.row.asks ?? ""]).contains(where: { word in
+                    names.contains(where: word.hasBytes)
+                })
+        else {
+            throw PluginError(
+                .invalidRequest, "\(wanted.source) looks up what it has for a host, and nothing by name",
+                hint: "write source = \"\(wanted.source)\" in the rule")
+        }
         let keepFor = try request.keepFor
         let words = try wanted.row.program.map { word throws(PluginError) in try wanted.filled(word) }
         var input: Secret?
@@ -84,13 +95,6 @@ public struct SourcePlugin: AuthorityPlugin {
         }
         var credential = PluginCredential(
             username: username.map { Secret($0) }, secret: Secret(secret), expiresIn: nil)
-        if let name = wanted.username, let found = credential.username, !found.reveal().isSame(as: name),
-            !wanted.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
-        {
-            throw PluginError(
-                .unavailable, "\(wanted.entry) in \(wanted.source) is of another user than the URL's",
-                hint: "name the user's own entry in the rule, or leave the user name out of the URL")
-        }
         credential.keepFor = keepFor
         return credential
     }
@@ -155,7 +159,7 @@ extension PluginLookup {
 
 extension String {
     /// The text as one word of a shell's command.
-    fileprivate var quotedForShell: String {
+    var quotedForShell: String {
         let isPlain = utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

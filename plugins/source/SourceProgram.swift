@@ -19,8 +19,9 @@ struct SourceProgram: Sendable {
     func output(given input: Secret?) async throws(PluginError) -> String {
         do {
             let text = input.map { $0.reveal() + "\n" } ?? ""
+            let program: Executable = words[0].hasBytes("/") ? .path(FilePath(words[0])) : .name(words[0])
             let result = try await run(
-                .name(words[0]), arguments: Arguments(Array(words.dropFirst())), input: .string(text),
+                program, arguments: Arguments(Array(words.dropFirst())), input: .string(text),
                 output: .bytes(limit: Self.longest), error: .string(limit: Self.longest))
             guard result.terminationStatus.isSuccess else { throw failure(result.standardError) }
             guard let output = String(validating: result.standardOutput, as: UTF8.self) else {
@@ -36,8 +37,13 @@ struct SourceProgram: Sendable {
             throw PluginError(
                 .unavailable, "\(words[0].displayable(limit: 100)) is not installed",
                 hint: "install it, or change the rule's `source`")
+        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
+            throw PluginError(
+                .unavailable, "\(words[0].displayable(limit: 100)) printed more than \(Self.longest / 1024) KiB")
         } catch {
-            throw PluginError(.unavailable, "\(words[0].displayable(limit: 100)) could not be run, or printed too much")
+            throw PluginError(
+                .unavailable, "\(words[0].displayable(limit: 100)) could not be run",
+                hint: "see whether it is there and executable: ls -l \(words[0].quotedForShell)")
         }
     }
 

@@ -21,9 +21,11 @@ extension Session {
         guard !known.byUse.isEmpty else { return console.note("nobody is signed in") }
         for line in AccountTable(known).lines(width: Console.columns) { console.print(line) }
         guard withClaims else { return }
+        var isDecoded = false
         for account in known.byUse {
             for token in account.idTokens {
                 guard let decoded = try? DecodedToken(token.secret, now: context.now) else { continue }
+                isDecoded = true
                 let app = registry.client(withID: token.clientID)?.name ?? token.clientID
                 let owner = "\(account.account.displayName) at \(token.environment.displayable(limit: 255))"
                 console.print("")
@@ -37,7 +39,7 @@ extension Session {
                 }
             }
         }
-        console.note("decoded only: no signature was verified")
+        console.note(isDecoded ? "decoded only: no signature was verified" : "no account has an ID token")
     }
 
     /// How long the list may wait for a broker.

@@ -285,14 +285,39 @@ extension AuthorityKey {
 extension Hint {
     /// What is wrong with an authority that no plugin serves: the path if its host is known, or else all of it.
     static func correcting(authority: String, _ context: CommandContext) -> Hint {
-        let isKnown = AuthorityURL(authority).map { context.registry.names(host: $0.host) } ?? false
-        return isKnown
-            ? .tenant
-            : "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
+        guard let plugin = AuthorityURL(authority).flatMap({ context.registry.plugin(naming: $0.host) }) else {
+            return
+                "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
+        }
+        guard plugin.origin != nil else { return .tenant }
+        return "\(plugin.name), whose host that is, serves \(plugin.authorities.map(\.text).joined(separator: ", "))"
     }
 
     /// What the URL of a known authority's host looks like.
     package static let tenant: Hint = "write it with its tenant and nothing else, such as \(Example.authority)"
+}
+
+extension AuthorityPattern {
+    /// The pattern's path as in a manifest.
+    package var pathText: String {
+        path.map { segment in
+            switch segment {
+            case .literal(let text): "/\(text)"
+            case .realm: "/{realm}"
+            case .policy(let glob): glob.map { "/{policy:\($0)}" } ?? "/{policy}"
+            case .rest: "/{path}"
+            }
+        }.joined()
+    }
+
+    /// The pattern for users, with only its first hosts.
+    package var text: String {
+        let named = hosts.filter { !$0.isSame(as: "*") }
+        let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
+        let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
+        let realmsText = realms.isEmpty ? "" : ", {realm} one of \(realms.joined(separator: ", "))"
+        return "https://\(named.first ?? "HOST")\(pathText)\(others)\(any)\(realmsText)"
+    }
 }
 
 extension CommandError {

@@ -129,7 +129,7 @@ package struct ConfigurationTables: Sendable {
         guard case .rule(let pattern) = request.origin,
             let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == file
         else { return nil }
-        return Hint("or to replace the rule, remove it", run: removal(of: rule))
+        return Hint("to replace the rule, remove it", run: removal(of: rule))
     }
 
     private func conflict(with other: Rule) -> CommandError {

@@ -30,7 +30,10 @@ extension CommandError {
         if let match, match.issuer != nil, match.client(request.clientID) != nil,
             let registration = match.registrationHint
         {
-            return [registration] + checks.dropFirst()
+            guard case .rule(let url) = request.origin else { return [registration] + match.registrationDetails }
+            return [registration] + match.registrationDetails + checks.dropFirst() + [
+                Hint("and set git up again, with the new client ID", run: "lanyard configure git\(last: url)")
+            ]
         }
         guard let session, let match, match.plugin.supports.contains(.clientSecrets) else { return checks }
         let store = ShellCommand.storingSecret(for: request)

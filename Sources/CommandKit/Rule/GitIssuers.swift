@@ -28,7 +28,7 @@ extension PluginRegistry {
     func gitIssuer(kind: String) -> PluginIssuer? { gitIssuers.first { $0.kind == kind.lowercased() } }
 
     /// The kinds of authorities that plugins have, sorted.
-    var kinds: [String] { Set(plugins.flatMap(\.kinds)).sorted() }
+    package var kinds: [String] { Set(plugins.flatMap(\.kinds)).sorted() }
 
     /// Throws if no plugin has a kind.
     package func requireKind(_ kind: String) throws(CommandError) {
@@ -107,6 +107,15 @@ extension AuthorityMatch {
         return Hint("register an application at \(issuer.displayName)", write: page)
     }
 
+    /// What to enter on that page.
+    var registrationDetails: [Hint] {
+        guard let registration = issuer?.registration else { return [] }
+        return [
+            registration.redirectURI.map { Hint("its redirect URI, or callback URL", write: $0) },
+            registration.advice.map { "\($0, limit: 512)" },
+        ].compactMap(\.self)
+    }
+
     /// Shows where and how to register an application with the issuer; false if the manifest doesn't say where.
     package func tellRegistration(_ console: Console) -> Bool {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return false }
@@ -115,10 +124,7 @@ extension AuthorityMatch {
             Hint(
                 "if you have no application at \(name) yet, register one",
                 write: page))
-        if let redirect = issuer.registration.redirectURI {
-            console.note(Hint("its redirect URI, or callback URL", write: redirect))
-        }
-        if let advice = issuer.registration.advice { console.note("\(advice, limit: 512)") }
+        for detail in registrationDetails { console.note(detail) }
         return true
     }
 

@@ -25,9 +25,14 @@ struct FirstSignIn {
         (self.session, self.prompt, self.rule, self.match, self.issuer) = (session, prompt, rule, match, issuer)
     }
 
+    /// Whether the rule is the administrator's, whose app has no secret that users know.
+    private var isOfSystem: Bool {
+        rule.file == Configuration.systemFile || rule.file.hasPrefix(Configuration.appsFolder + "/")
+    }
+
     /// Stores the client's secret, if there is one, and signs the user in if they agree or have agreed.
     func offer(isAgreed: Bool) async throws {
-        if rule.line != nil {
+        if rule.line != nil, !isOfSystem {
             let place = rule.place(session.context)
             let text: Message = "nobody has signed in yet; if its client ID is wrong, edit"
             session.context.console.note(Hint(text, write: place))
@@ -63,7 +68,7 @@ struct FirstSignIn {
                 try session.clientSecrets.secret(of: clientID, at: match)
             }
         }
-        guard stored == nil else { return true }
+        guard stored == nil, issuer.needsSecret || !isOfSystem else { return true }
         let question: Message = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"
         if let text = await prompt.line(question, echo: false), !text.isEmpty {
             try await session.store(Secret(text), as: .ofClient(clientID, at: match))

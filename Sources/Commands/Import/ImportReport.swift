@@ -117,7 +117,7 @@ extension SkipReason {
         case .newerFound: "there is a newer one"
         case .noToken: "none of its tokens is imported"
         case .tokenAnswers: "a token is used there"
-        case .programsOwn: "only its own program can use it"
+        case .programsOwn: "only its own program can use it; `lanyard configure git` can let git ask that"
         case .malformed: "malformed"
         case .unknownKind: "of an unknown kind"
         }

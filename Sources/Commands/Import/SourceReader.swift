@@ -176,7 +176,8 @@ struct SourceReader {
             throw CommandError("\(Self.name(path)) is not what \(source.name) writes")
         }
         var findings = ImportFindings()
-        if hosts.entries.contains(where: { $0.token != nil }) {
+        // Signing out of the program would end a sign-in that stays its own.
+        if hosts.entries.contains(where: { $0.token != nil && !$0.isProgramsOwn }) {
             findings.notes = Self.warning(settings, path, remedy: "once they are imported: \(logout)")
         }
         for entry in hosts.entries { try add(entry, of: source, anybody, to: &findings) }

@@ -44,7 +44,7 @@ struct PluginListCommand: Command {
             for line in facts.wrapped(columns: columns, indent: 4) { context.console.print("    \(line)") }
         }
         for precedence in registry.precedences { context.console.note(Hint(precedence.text)) }
-        for note in registry.plugins.flatMap(\.notes) {
+        for note in registry.notes {
             context.console.note("\(note.inFile)\(note.hint.map { " (\($0))" as Message } ?? "")")
         }
         for problem in registry.problems {
@@ -109,29 +109,6 @@ extension PluginManifest {
     }
 }
 
-extension AuthorityPattern {
-    /// The pattern's path as in a manifest.
-    fileprivate var pathText: String {
-        path.map { segment in
-            switch segment {
-            case .literal(let text): "/\(text)"
-            case .realm: "/{realm}"
-            case .policy(let glob): glob.map { "/{policy:\($0)}" } ?? "/{policy}"
-            case .rest: "/{path}"
-            }
-        }.joined()
-    }
-
-    /// The pattern for users, with only its first hosts.
-    var text: String {
-        let named = hosts.filter { !$0.isSame(as: "*") }
-        let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
-        let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
-        let realmsText = realms.isEmpty ? "" : ", {realm} one of \(realms.joined(separator: ", "))"
-        return "https://\(named.first ?? "HOST")\(pathText)\(others)\(any)\(realmsText)"
-    }
-}
-
 extension PluginRegistry {
     fileprivate var json: JSONValue {
         [
@@ -178,11 +155,18 @@ struct PluginCheckCommand: Command {
         if json {
             context.console.print(json: Self.json(plugin, trials))
         } else {
+            var shown: ArraySlice<String> = []
             for trial in trials {
-                context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
+                let line = "\(trial.fault == nil ? "pass" : "fail")  \(trial.name)"
+                context.console.print(line.wrapped(columns: Console.columns, indent: 6, from: 0))
                 guard let fault = trial.fault else { continue }
                 context.console.print("      -> \(fault.wrapped(columns: Console.columns, indent: 9))")
-                for line in trial.evidence { context.console.print("         \(line.displayable(limit: 400))") }
+                // What it was asked differs, but it may have ended alike.
+                let isAgain = trial.evidence.count > 2 && trial.evidence.dropFirst() == shown
+                for line in isAgain ? [trial.evidence[0], "(then as above)"] : trial.evidence {
+                    context.console.print("         \(line.displayable(limit: 400))")
+                }
+                shown = trial.evidence.dropFirst()
             }
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
@@ -217,10 +201,9 @@ extension CommandContext {
         var name = plugin
         let isPath = plugin.hasBytes("/") || plugin.hasPrefix(".")
         if isPath {
-            guard let path = FileTrust.realPath(plugin) else {
+            guard let folder = FolderOfPlugin.path(of: plugin) else {
                 throw CommandError("\(plugin) is not there", status: .usage)
             }
-            let folder = path.hasSuffix("/plugin.toml") ? FileTrust.parent(of: path) : path
             guard FolderOfPlugin.isThere(folder) else { throw CommandError("there is no plugin.toml in \(plugin)") }
             name = folder.pieces(between: "/").last.map(String.init) ?? ""
             environment["LANYARD_PLUGIN_PATH"] = FileTrust.parent(of: folder)
@@ -238,6 +221,17 @@ extension CommandContext {
 }
 
 private enum FolderOfPlugin {
+    /// Returns the path of a folder, or of the one that a manifest is in; its last name may be that of a link.
+    static func path(of text: String) -> String? {
+        guard var path = FileTrust.realPath(text) else { return nil }
+        let words = text.pieces(between: "/")
+        if let last = words.last, last != ".", last != "..", last != "plugin.toml", text.hasBytes("/") {
+            let parent = text.utf8.first == UInt8(ascii: "/") ? "/" : "./"
+            path = FileTrust.realPath(parent + words.dropLast().joined(separator: "/")).map { $0 + "/" + last } ?? path
+        }
+        return path.hasSuffix("/plugin.toml") ? FileTrust.parent(of: path) : path
+    }
+
     /// Whether a folder has a manifest, if only a link that leads nowhere, or one that nobody may look into.
     static func isThere(_ folder: String) -> Bool {
         let file = folder + "/plugin.toml"

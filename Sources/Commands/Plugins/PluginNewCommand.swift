@@ -39,6 +39,10 @@ struct PluginNewCommand: Command {
                 "\(name) isn't a valid plugin name",
                 hints: ["use 1 to 64 of a to z, 0 to 9 and -"], status: .usage)
         }
+        guard !context.registry.plugins.contains(where: { $0.name == name && $0.origin == nil }) else {
+            throw CommandError(
+                "lanyard has a plugin \(name) of its own", hints: ["choose another name"], status: .usage)
+        }
         let template = PluginTemplate(language)
         let readable: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
         let executable: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
@@ -51,8 +55,10 @@ struct PluginNewCommand: Command {
             ("test.sh", template.test, executable),
         ]
         guard mkdir(name, 0o755) == 0 else {
+            let problem = Errno(rawValue: errno)
             throw CommandError(
-                "the folder \(name) can't be made: \(Errno(rawValue: errno))", hints: ["choose another name"])
+                "the folder \(name) can't be made: \(problem)",
+                hints: [problem == .fileExists ? "choose another name" : "go to a folder that you may write to"])
         }
         for file in files {
             let text = file.text.replacing(bytes: "quill", with: name).replacing(bytes: "QUILL", with: "quill")
@@ -66,8 +72,9 @@ struct PluginNewCommand: Command {
                 throw CommandError("\(name)/\(file.name) can't be written\(reason)")
             }
         }
-        if let build = template.build?.replacing(bytes: "quill", with: name) {
-            context.console.note(Hint("made \(name)/; build it", run: "cd \(name) && \(build)"))
+        if template.build != nil {
+            context.console.note(
+                Hint("made \(name)/; build it", run: "swiftc \(name)/\(name).swift -o \(name)/\(name)"))
         }
         context.console.note(
             Hint(

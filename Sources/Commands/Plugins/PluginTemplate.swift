@@ -67,15 +67,15 @@ struct PluginTemplate {
         def fail(code, message): write("event=error", f"code={code}", f"message={message}"); sys.exit()
 
         def tokens(**form):  # asks the issuer, and answers with what it says
-            for key in request.keys() & {"ca_folder", "proxy_authentication", "tls_certificate", "oldest_tls"}:
-                fail("unsupported", f"quill knows no {key}")
+            for key in request.keys() & {"ca_folder", "proxy_authentication", "tls_certificate", "oldest_tls"}: fail("unsupported", f"quill knows no {key}")
             url, form["scope"], trust = request["authority"] + "/tokens", " ".join(request.get("scope[]", [])), ssl.create_default_context()
             try:
                 for file in request.get("ca_file[]", []): trust.load_verify_locations(file)  # besides the system's
                 ways = [urllib.request.HTTPSHandler(context=trust)]
                 if proxy := request.get("proxy"): ways.append(urllib.request.ProxyHandler({"https": proxy} if proxy != "none" else {}))
                 got = json.load(urllib.request.build_opener(*ways).open(url, urllib.parse.urlencode(form).encode(), timeout=30))
-            except urllib.error.HTTPError as error: fail("interaction-required", f"quill refuses (HTTP {error.code})")
+            except urllib.error.HTTPError as error:  # only a refusal has the user sign in again
+                fail("interaction-required" if error.code in (400, 401, 403) else "unavailable", f"quill refuses (HTTP {error.code})")
             except (OSError, ValueError) as error: fail("unavailable", f"quill can't be reached: {error}")
             write("event=result", f"access_token={got['token']}", f"expires_in={got['seconds']}", f"refresh_token={got['renewal']}",
                 f"environment={urllib.parse.urlsplit(url).netloc}", "realm=quill", f"home_account_id={got['user']}", f"username={got['user']}")
@@ -134,10 +134,10 @@ struct PluginTemplate {
                 none) option noproxy '*' ;;
                 *) option proxy "$proxy" ;;
                 esac
-            } | curl --silent --fail --max-time 30 --config -)
-            case $? in
-            0) ;;
-            22) fail interaction-required "quill refuses" ;;
+            } | curl --disable --silent --max-time 30 --write-out '\n%{http_code}' --config -)
+            case $answer in
+            *200) ;;
+            *400 | *401 | *403) fail interaction-required "quill refuses" ;; # only that has the user sign in again
             *) fail unavailable "quill can't be reached" ;;
             esac
             member() { printf '%s' "$answer" | sed -n "s/.*\"$1\" *: *\"\{0,1\}\([^\",}]*\).*/\1/p"; }
@@ -213,15 +213,19 @@ struct PluginTemplate {
             if let proxy = request["proxy"]?.last { options += proxy == "none" ? option("noproxy", "*") : option("proxy", proxy) }
             let curl = Process(), input = Pipe(), output = Pipe()
             curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-            curl.arguments = ["--silent", "--fail", "--max-time", "30", "--config", "-"]
+            curl.arguments = ["--disable", "--silent", "--max-time", "30", "--write-out", "%{http_code}", "--config", "-"]
             (curl.standardInput, curl.standardOutput) = (input, output)
             try curl.run()
             try input.fileHandleForWriting.write(contentsOf: Data(options.utf8))
             try input.fileHandleForWriting.close()
             let got = output.fileHandleForReading.readDataToEndOfFile()
             curl.waitUntilExit()
-            if curl.terminationStatus == 22 { fail("interaction-required", "quill refuses") }
-            guard let answer = try? JSONDecoder().decode(Answer.self, from: got) else { fail("unavailable", "quill can't be reached") }
+            let status = String(decoding: got.suffix(3), as: UTF8.self)
+            // Only a refusal has the user sign in again.
+            if ["400", "401", "403"].contains(status) { fail("interaction-required", "quill refuses") }
+            guard status == "200", let answer = try? JSONDecoder().decode(Answer.self, from: got.dropLast(3)) else {
+                fail("unavailable", "quill can't be reached")
+            }
             write([
                 "event": "result", "access_token": answer.token, "expires_in": "\(answer.seconds)", "refresh_token": answer.renewal,
                 "realm": "quill", "environment": String(authority.unicodeScalars.split(separator: "/")[1]), "home_account_id": answer.user,

@@ -146,13 +146,12 @@ struct PluginTryCommand: Command {
         let username = result.account?.username.displayable(limit: 200) ?? ""
         console.note(username.isEmpty ? "signed in; the result has no `username`" : "signed in as \(username)")
         if result.expiresIn == nil { console.note("the token has no `expires_in`, so it never ends") }
-        if renew {
+        if renew, result.refreshToken == nil {
+            console.note("the result has no `refresh_token`, so users sign in again when the token ends")
+        } else if renew {
             var ask = request(.renew, match, [], trust)
             ask.refreshToken = result.refreshToken
             ask.account = result.account?.homeAccountID
-            guard ask.refreshToken != nil else {
-                throw PluginError(.invalidRequest, "the result has no `refresh_token` to renew by")
-            }
             _ = try await runner.run(ask, on: match, user: NobodyThere())
             console.note("renewed the token")
         }

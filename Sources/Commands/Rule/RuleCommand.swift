@@ -44,6 +44,11 @@ struct RuleAddCommand: Command {
     @OptionGroup var whose: IdentityOption
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Where to look the credential up instead, such as pass:git/contoso.", valueName: "name:reference"))
+    var source: String?
+
     @Flag(help: "Register lanyard at the authority, if it accepts registrations, instead of giving a client ID.")
     var register = false
 
@@ -51,6 +56,9 @@ struct RuleAddCommand: Command {
     var yes = false
 
     mutating func validate() throws {
+        if source != nil, !options.isEmpty || !page.texts.isEmpty || whose.identity != nil || register {
+            throw ValidationError("give --source, or the options that describe a token, not both")
+        }
         if register, options.clientId != nil { throw ValidationError("give --client-id or --register, not both") }
         if register, whose.identity != nil { throw ValidationError("give --identity or --register, not both") }
     }
@@ -73,13 +81,19 @@ struct RuleAddCommand: Command {
         var draft = RuleDraft(session: session, pattern: pattern, options: options, page: page, prompt: prompt)
         draft.leavesClientOpen = register
         draft.identity = whose.identity
-        var rule = try await draft.rule()
+        var rule: Rule
+        if let source {
+            rule = try Rule(pattern, source: source, session.registry)
+        } else {
+            rule = try await draft.rule()
+        }
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
         try session.tables.write(rule, replacing: isReplaced)
         let console = session.context.console
         console.note("added a rule for \(pattern.text) to \(session.context.short(session.tables.file))")
         let next: Message = place.system ? "next, for each who needs it" : "next"
-        let isSignedIn = !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
+        let isSignedIn =
+            source != nil || !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
         if !isSignedIn || !pattern.hasWildcard {
             console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
         }
@@ -94,6 +108,16 @@ struct RuleAddCommand: Command {
 }
 
 extension Rule {
+    /// Creates a rule for a credential that is looked up.
+    fileprivate init(_ pattern: URLPattern, source: String, _ registry: PluginRegistry) throws(CommandError) {
+        let name = PluginRegistry.parts(ofSource: source).name
+        guard registry.source(named: name) != nil else {
+            throw CommandError(unknownSource: name, registry.sourceNames)
+        }
+        self.init(pattern: pattern, authority: "", scopes: [])
+        self.source = source
+    }
+
     /// Returns why git wouldn't ask with the path that the rule needs, which only `configure git` changes; nil if it would.
     fileprivate func lackInGit(_ session: Session) async -> String? {
         let git = GitConfiguration(session.context)

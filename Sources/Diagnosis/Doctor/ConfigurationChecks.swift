@@ -73,12 +73,21 @@ extension Examination {
             return failed(name, place, .noScopes(authority: rule.authority, kind: kind))
         }
         guard let match = registry.match(rule) else {
+            if let kind = rule.kind, !registry.kinds.contains(kind) {
+                return failed(name, place, .noScopes(authority: rule.authority, kind: kind))
+            }
             return .fail(
                 "rule", "\(name): no plugin supports \(rule.authority)", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         // That is a finding of its own, and what the plugin knows about the rule is unknown.
         guard match.plugin.problem == nil else { return nil }
+        if let row = match.issuer, !row.hosts.contains(match.authority.host),
+            let known = match.plugin.issuers.first(where: { $0.hosts.contains(match.authority.host) })
+        {
+            return .warn(
+                "rule", "\(name): \(match.authority.host) is of the kind \(known.kind), not \(row.kind)", Hint(place))
+        }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
         if let reserved = match.plugin.reserved(in: rule.signIn) {
             return failed(name, place, .badParameter(.reserved(reserved)))
@@ -175,7 +184,15 @@ extension Examination {
                 Hint("install lanyard again", run: "script/install"))
             : .pass("plugins", "\(names)")
         return [found]
-            + registry.plugins.flatMap(\.notes).map { problem in
+            + configuration.pluginOptions.sorted { $0.key < $1.key }.flatMap { plugin, options in
+                options.keys.sorted().compactMap { option in
+                    do throws(CommandError) { _ = try context.pluginOption("plugin.\(plugin).\(option)") } catch {
+                        return Finding.fail("plugin", error)
+                    }
+                    return nil
+                }
+            }
+            + registry.notes.map { problem in
                 .warn("plugin", problem.inFile, problem.hints.first ?? "see lanyard-plugin(7)")
             }
             + registry.precedences.map { precedence in

@@ -72,7 +72,11 @@ struct Examination: Sendable {
         findings += identityFindings
         findings += pluginFindings
         findings += agentFindings
-        findings += await keyringFindings()
+        // Only the configuration says which keyring it is.
+        findings +=
+            configurationError == nil
+            ? await keyringFindings()
+            : [.warn("keyring", "not examined, because the configuration is wrong", "correct that first")]
         findings += memoryFindings
         findings += await gitFindings()
         findings += await toolFindings()

@@ -151,14 +151,24 @@ public struct PluginRunner: Sendable {
     ///   - user: The interface to the user, whom the plugin or a program of its own may ask.
     ///   - mayAsk: Whether anybody may be there: if so, the plugin has as long as the user.
     /// - Returns: The credential, which nothing keeps.
-    /// - Throws: The errors of `run`.
+    /// - Throws: The errors of `run`; `unavailable` if the credential is of another user than the request's.
     public func lookup(
         _ request: PluginRequest, by plugin: PluginManifest, user: any UserInterface, mayAsk: Bool
     ) async throws(PluginError) -> PluginCredential {
         try request.require(.lookup, to: "look up a credential")
         var runner = self
         if !mayAsk { runner.timeouts.user = timeouts.silence }
-        return try await runner.ask(request, plugin, user, reading: PluginCredential.init)
+        let credential = try await runner.ask(request, plugin, user, reading: PluginCredential.init)
+        if let lookup = request.lookup, let name = lookup.username, let found = credential.username,
+            !found.reveal().isSame(as: name),
+            !lookup.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
+        {
+            let entry = lookup.reference.isEmpty ? lookup.host : lookup.reference
+            throw PluginError(
+                .unavailable, "\(entry) in \(lookup.source) is of another user than the URL's",
+                hint: "name the user's own entry in the rule, or leave the user name out of the URL")
+        }
+        return credential
     }
 
     /// Runs `register`.

@@ -22,9 +22,7 @@ extension ManifestReader {
             issuer.scopes = try? row.strings("scopes")
             return issuer
         }
-        manifest.sources = rows("source", of: table).compactMap { row in
-            (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, row: .init()) }
-        }
+        manifest.sources = rows("source", of: table).compactMap(claimedSource)
         manifest.exchanges = rows("exchange", of: table).compactMap { row in
             guard let name = try? row.requiredText("name", .pluginName) else { return nil }
             return PluginExchange(
@@ -44,6 +42,11 @@ extension ManifestReader {
             let host = StrictURL(pattern: text).map { $0.host.text } ?? text
             return host.lowercased()
         }.filter(WireForm.anyHostPattern.accepts)
+    }
+
+    /// Returns the source that a row claims; nil if it has no name.
+    func claimedSource(_ row: SettingsTable) -> PluginSource? {
+        (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, row: .init()) }
     }
 
     /// Returns the authorities that a row claims; nil if it names no host.

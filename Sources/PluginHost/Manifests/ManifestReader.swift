@@ -124,6 +124,7 @@ struct ManifestReader {
             }
         }
         manifest.leftOut = rows.leftOut.compactMap(claimed)
+        manifest.losesHosts = manifest.leftOut.count < rows.leftOut.count
         if !manifest.brokered.isEmpty, !manifest.flows.contains(.broker) {
             throw table.error("flows", "`flows` must name broker, since an [[authority]] has `broker-of`")
         }
@@ -145,6 +146,7 @@ struct ManifestReader {
                 parameters: try row.list("parameters", .pluginName))
         }
         manifest.sources = try rows.read("source", source)
+        manifest.leftOutSources = rows.leftOut.compactMap(claimedSource)
         for (name, form) in try table.list("options", .token(128)).map({ $0.cut(at: "=") ?? ($0[...], "") }) {
             manifest.options.append(String(name))
             if !form.isEmpty { manifest.optionForms[String(name)] = String(form) }
@@ -269,8 +271,8 @@ struct ManifestReader {
     private func source(_ table: SettingsTable) throws(SettingsError) -> PluginSource {
         var row = PluginSourceRow()
         row.program = try table.list("program", .text(4096))
-        row.secret = try table.list("secret", .text(256))
-        row.username = try table.list("username", .text(256))
+        row.secret = try table.list("secret", .place)
+        row.username = try table.list("username", .place)
         row.asks = try table.text("asks", .text(256))
         row.unlock = try table.text("unlock", .text(1024))
         return PluginSource(
@@ -299,8 +301,10 @@ struct ManifestReader {
             segments.allSatisfy({ $0 != .literal("") }), !segments.contains(where: \.isUnknownBrace)
         else {
             throw table.error(
-                "path", "`path` is not of segments such as /tfp/{realm}/{policy}",
-                hint: "write literal segments, {realm} and {policy}, each once at most; {path} only last, for {realm}")
+                "path", "`path` is \(path), not segments such as /tfp/{realm}/{policy}",
+                hint:
+                    "begin each with a slash, and end without; write literal segments, {realm} and {policy}, each once at most; {path} only last, for {realm}"
+            )
         }
         return segments
     }

@@ -37,12 +37,22 @@ struct PluginDiscovery {
         do throws(SettingsError) {
             let folder = PluginFolder(folder: place + "/" + name, name: name)
             guard var plugin = try folder.load(places, &trust) else { return }
-            guard !plugins.contains(where: { $0.name == plugin.name }) else { return }
+            if let first = plugins.firstIndex(where: { $0.name == plugin.name }) {
+                // Two of lanyard's own are one plugin, installed and in a checkout.
+                if plugins[first].origin != nil || plugin.origin != nil { plugins[first].hides.append(plugin.folder) }
+                return
+            }
             if let problem = plugin.problem {
                 problems.append(problem)
             } else if let hidden = unreadable.first(where: { $0.plugin == name }) {
                 // The one that can't be read would have these authorities.
                 plugin.problem = hidden
+            } else if var loss = plugin.loss {
+                loss.plugin = name
+                problems.append(loss)
+                if plugin.losesHosts || plugin.leftOut.isEmpty && plugin.leftOutSources.isEmpty {
+                    unreadable.append(loss)
+                }
             }
             plugins.append(plugin)
         } catch {

@@ -129,8 +129,14 @@ struct PluginFolder {
                     + (isMarked ? " for you, or where it is stored" : ""),
                 hint: "make it executable", command: isMarked ? [] : ["chmod", "+x", plain])
         }
+        if let folder = candidates.first(where: { FileStatus(of: $0)?.isFolder == true }) {
+            throw SettingsError(file: file, line: line, message: "its executable \(folder) is a folder")
+        }
+        let link = candidates.first { FileStatus.linkTarget(of: $0) != nil }
         throw SettingsError(
-            file: file, line: line, message: "its executable \(executable) does not exist",
+            file: file, line: line,
+            message: link.map { "its executable \($0) is a link to a file that does not exist" }
+                ?? "its executable \(executable) does not exist",
             hint: candidates.isEmpty
                 ? "name a program, a path below the plugin's folder, or an absolute path"
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")

@@ -3,6 +3,7 @@ public import Claims
 public import PluginWire
 import Secrets
 public import SettingsFile
+import Terminal
 
 /// The contents of an installed plugin's `plugin.toml` (docs/plugin-protocol.md, MANIFEST).
 public struct PluginManifest: Sendable, Equatable {
@@ -75,6 +76,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var notes: [SettingsError] = []
     /// The manifest's folder, with symbolic links resolved.
     public var folder = ""
+    /// The folders of other plugins of its name, which are found later, and so never used.
+    var hides: [String] = []
     /// The program, with symbolic links resolved; only root and the user can have written it.
     public var executable = ""
     /// Where its tokens come from, for records: its name; nil for all plugins that ship with lanyard, which share their
@@ -87,6 +90,27 @@ public struct PluginManifest: Sendable, Equatable {
     public var problem: SettingsError?
     /// The authorities of the tables that were left out of `authorities` because they hold unknown keys.
     var leftOut: [AuthorityPattern] = []
+    /// The sources of such tables.
+    var leftOutSources: [PluginSource] = []
+    /// Whether nobody can tell the hosts of one of these tables.
+    var losesHosts = false
+
+    /// Whether a request can lead to it.
+    public var servesSomething: Bool {
+        !authorities.isEmpty || !brokered.isEmpty || !identities.isEmpty || !exchanges.isEmpty || !sources.isEmpty
+    }
+
+    /// What a manifest has that serves nothing.
+    public static let nothing = "no [[authority]], [[source]] or [[exchange]], and no identities"
+
+    /// Why some of its authorities or sources, or all, are nobody's; nil if all of these tables are read.
+    var loss: SettingsError? {
+        let note = notes.first { note in
+            ["[[authority]]", "[[source]]"].contains(where: note.message.text.hasBytes)
+        }
+        guard note == nil, !servesSomething else { return note }
+        return notes.first ?? SettingsError(file: folder + "/plugin.toml", message: "has \(Self.nothing)")
+    }
 
     /// Returns the first parameter of a sign-in that only the plugin may set; nil if there is none.
     public func reserved(in signIn: SignInParameters) -> String? { signIn.first(of: reservedParameters) }

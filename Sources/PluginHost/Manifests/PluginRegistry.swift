@@ -19,14 +19,21 @@ public struct PluginRegistry: Sendable {
         self.plugins = plugins.filter { $0.problem == nil }
         // What was left out of a manifest is for no other plugin.
         claimants = plugins.flatMap { plugin in
-            guard !plugin.leftOut.isEmpty else { return [plugin] }
+            guard !plugin.leftOut.isEmpty || !plugin.leftOutSources.isEmpty else { return [plugin] }
             var rest = plugin
-            rest.authorities = plugin.leftOut
-            rest.problem = plugin.notes.first { $0.message.text.hasBytes("[[authority]]") }
+            (rest.authorities, rest.sources) = (plugin.leftOut, plugin.leftOutSources)
+            rest.problem = plugin.loss
             return [plugin, rest]
         }
         self.problems = problems
         self.unreadable = unreadable
+    }
+
+    /// The notes about usable plugins, but for those that are problems.
+    public var notes: [SettingsError] {
+        plugins.flatMap(\.notes).filter { note in
+            !problems.contains { $0.file == note.file && $0.line == note.line && $0.message == note.message }
+        }
     }
 
     /// Whether a usable plugin's tokens have this origin; nil stands for those that ship with lanyard.
@@ -62,11 +69,16 @@ public struct PluginRegistry: Sendable {
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in claimants where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap { pattern in
-                // A plugin that serves any path must not serve an authority that another plugin knows and refuses. One
-                // whose tokens are only for exchanges is nobody's usual issuer.
+                // A plugin that serves any path must not serve an authority that another plugin knows and refuses; and
+                // of hosts that a user's own plugin names, no other plugin does. One whose tokens are only for exchanges
+                // is nobody's usual issuer.
                 let isOthers =
-                    isConfigured && kind == nil && pattern.takesRest
-                    && (plugin.supports.contains(.exchangesOnly) || names(host: url.host, besides: plugin))
+                    isConfigured && kind == nil
+                    && (pattern.takesRest && plugin.supports.contains(.exchangesOnly)
+                        || claimants.contains { other in
+                            other.name != plugin.name && (pattern.takesRest || other.origin != nil)
+                                && other.names(host: url.host)
+                        })
                 return pattern.fit(url, isConfigured: isConfigured && !isOthers, kindIsNamed: kind != nil)
             }
             for fit in fits {
@@ -232,12 +244,12 @@ public struct PluginRegistry: Sendable {
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: Whether one does; `*` doesn't count.
-    public func names(host: String) -> Bool { names(host: host, besides: nil) }
+    public func names(host: String) -> Bool { plugin(naming: host) != nil }
 
-    /// Whether another plugin's manifest names it.
-    func names(host: String, besides plugin: PluginManifest?) -> Bool {
+    /// Returns the first plugin whose manifest names a host; nil if none does.
+    public func plugin(naming host: String) -> PluginManifest? {
         let host = host.lowercased()
-        return claimants.contains { $0.name != plugin?.name && $0.names(host: host) }
+        return claimants.first { $0.names(host: host) }
     }
 
     /// Returns the plugin that exchanges an authority's tokens for a host, with `:port` if that isn't 443; nil if none
@@ -286,7 +298,7 @@ public struct PluginRegistry: Sendable {
     }
 
     /// The names of all sources.
-    public var sourceNames: [String] { plugins.flatMap(\.sources).map(\.name) }
+    public var sourceNames: [String] { plugins.flatMap(\.sources).map(\.name).uniqued }
 
     /// Whether a manifest has an exchange for a host, with `:port` if that isn't 443.
     public func exchanges(forHost host: String) -> Bool {

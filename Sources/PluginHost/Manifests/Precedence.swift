@@ -1,27 +1,31 @@
 import Addresses
 public import Terminal
 
-/// A plugin that is asked before another one whose manifest names the same place.
+/// A plugin that is asked before another one whose manifest names the same place, or that has the same name.
 public struct Precedence: Sendable, Equatable {
     /// The plugin that is asked.
     public let plugin: PluginManifest
-    /// The plugin that isn't.
-    public let other: String
-    /// A host, or a source.
-    public let place: String
+    /// The plugin that isn't: its name, or its folder if the names are the same.
+    let other: String
+    /// A host, or a source; nil if the other one is never asked.
+    let place: String?
 
     /// What it means, in words.
-    public var text: Message { "\(plugin.name) answers for \(place) before \(other)" }
+    public var text: Message {
+        guard let place else { return "\(plugin.name) in \(plugin.folder) hides the plugin in \(other)" }
+        return "\(plugin.name) answers for \(place) before \(other)"
+    }
 }
 
 extension PluginRegistry {
     /// Where one plugin is asked before another, of which not both ship with lanyard; only hosts that a manifest names count.
     public var precedences: [Precedence] {
         plugins.indices.flatMap { first in
-            plugins[(first + 1)...].flatMap { second in
-                let pair = (plugins[first], second)
-                return pair.0.origin == nil && pair.1.origin == nil ? [] : Self.precedences(pair.0, over: pair.1)
-            }
+            plugins[first].hides.map { Precedence(plugin: plugins[first], other: $0, place: nil) }
+                + plugins[(first + 1)...].flatMap { second in
+                    let pair = (plugins[first], second)
+                    return pair.0.origin == nil && pair.1.origin == nil ? [] : Self.precedences(pair.0, over: pair.1)
+                }
         }
     }
 

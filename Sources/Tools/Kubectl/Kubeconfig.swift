@@ -158,13 +158,15 @@ extension KubeUser {
     /// Whether it gets its tokens from something named kubelogin, or from kubectl's former sign-in to Azure.
     package var isOfKubelogin: Bool {
         let words = [source?.value["command"]?.text ?? ""] + arguments
-        return isOfFormerProvider || !isLanyard && words.contains { $0.hasBytes("kubelogin") || Self.isOIDC($0) }
+        return isOfFormerProvider || formerProvider == "oidc"
+            || !isLanyard && words.contains { $0.hasBytes("kubelogin") || Self.isOIDC($0) }
     }
 
     /// Whether it gets tokens from kubectl's former sign-in, which stored them in the file.
-    package var isOfFormerProvider: Bool {
-        source?.name == "auth-provider" && source?.value["name"]?.text == "azure"
-    }
+    package var isOfFormerProvider: Bool { formerProvider == "azure" }
+
+    /// The name of kubectl's own former sign-in.
+    private var formerProvider: String? { source?.name == "auth-provider" ? source?.value["name"]?.text : nil }
 
     /// Whether a word is a name of the kubelogin for issuers of OpenID Connect.
     private static func isOIDC(_ word: String) -> Bool {
@@ -200,12 +202,20 @@ extension KubeUser {
 
     /// The reason why lanyard can't replace what gets its tokens; nil if it can, or if it knows nothing of that.
     package var obstacle: Message? {
+        obstacleButSecret
+            ?? (options?.hasSecret == true ? "it has --oidc-client-secret, which no record may contain" : nil)
+    }
+
+    private var obstacleButSecret: Message? {
         guard isOfKubelogin else { return nil }
         if isMerged {
             return "what gets its tokens comes from elsewhere in the file (<<), which lanyard doesn't change"
         }
         guard !isFixed else { return "it is written with braces, which lanyard doesn't change" }
         guard !isOfFormerProvider else { return nil }
+        guard formerProvider == nil else {
+            return "kubelogin gives it the tokens of an auth-provider; let it run kubelogin as a plugin (exec) first"
+        }
         guard let options else {
             let program = Self.program(source) ?? "nothing"
             return "it runs \(program, limit: 60), not kubelogin itself"
@@ -217,7 +227,10 @@ extension KubeUser {
         }) {
             return "it sets \(other, limit: 60) for kubelogin (env), which lanyard doesn't read"
         }
-        if let other = options.unknown { return "it has \(other, limit: 60), which lanyard doesn't read" }
+        if let other = options.unknown {
+            let remedy: Message = other.hasPrefix("--certificate-authority") ? "; set ca-file and remove it" : ""
+            return "it has \(other, limit: 60), which lanyard doesn't read\(remedy)"
+        }
         return options.isOIDC ? options.obstacleOfOIDC : options.obstacleOfEntra(variables["AAD_LOGIN_METHOD"])
     }
 
@@ -255,7 +268,7 @@ extension KubeUser {
     var redirect: String? { options?.redirect }
 
     /// Whether only its client secret keeps it from being converted, as far as that is known.
-    var hasClientSecret: Bool { !isMerged && !isFixed && options?.unknown == "--oidc-client-secret" }
+    var hasClientSecret: Bool { obstacleButSecret == nil && options?.hasSecret == true }
 
     /// What gets the tokens, in rows, without anything that may be a secret.
     package var summary: [String] {

@@ -75,8 +75,8 @@ struct KubectlSettings: ToolSettings {
             } else if let redirect = user.redirect, let client = user.signIn.clientID {
                 remarks.append(
                     Hint(
-                        "the user \(name) comes back from the sign-in to 127.0.0.1 in place of localhost; unless the issuer "
-                            + "allows both, register with the application \(client, limit: 100)",
+                        "the sign-in of the user \(name) comes back to another URL than kubelogin's; unless the issuer "
+                            + "allows that, too, register with the application \(client, limit: 100)",
                         write: redirect))
             }
         }
@@ -164,7 +164,7 @@ struct KubectlSettings: ToolSettings {
     /// Returns how to convert a user with a client secret, which must not get into a record.
     private func steps(for user: KubeUser) throws(CommandError) -> [Hint] {
         let what: Message =
-            "the user \(user.name, limit: 200) stays as it is: it has --oidc-client-secret, which no record may contain"
+            "the user \(user.name, limit: 200) stays as it is: \(user.obstacle ?? "")"
         let rules = try rules(for: user).map { Hint("for that user, add a rule", run: $0.command) }
         let signIn = user.signIn
         guard let client = signIn.clientID, let issuer = signIn.issuer else { return [Hint(what)] }

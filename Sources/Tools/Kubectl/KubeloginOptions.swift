@@ -1,5 +1,6 @@
 import Addresses
 import Claims
+import Model
 import Secrets
 import Terminal
 
@@ -23,7 +24,7 @@ struct KubeloginOptions {
         "--timeout", "--login-hint", "--redirect-url", "--v",
     ]
     private static let ofOIDC: Set = [
-        "--oidc-issuer-url", "--oidc-client-id", "--oidc-extra-scope", "--oidc-pkce-method",
+        "--oidc-issuer-url", "--oidc-client-id", "--oidc-client-secret", "--oidc-extra-scope", "--oidc-pkce-method",
         "--oidc-auth-request-extra-params",
         "--oidc-redirect-url", "--oidc-redirect-url-hostname", "--oidc-redirect-url-authcode-keyboard", "--grant-type",
         "--listen-address", "--listen-port", "--browser-command", "--authentication-timeout-sec",
@@ -72,12 +73,27 @@ struct KubeloginOptions {
         return "no user signs in with it (\(setting) \(way, limit: 60))"
     }
 
+    /// Whether the application has a secret.
+    var hasSecret: Bool { isOIDC && values["--oidc-client-secret"]?.last?.isEmpty == false }
+
+    /// Why a rule can't have what an option says; its secret isn't one of the reasons.
     var obstacleOfOIDC: Message? {
         for needed in ["--oidc-issuer-url", "--oidc-client-id"] where values[needed]?.last?.isEmpty ?? true {
             return "it has no \(needed)"
         }
+        // A URL may have a password.
+        guard values["--oidc-issuer-url"]?.last.flatMap(AuthorityURL.init) != nil else {
+            return "its --oidc-issuer-url is not an https URL without user name and query"
+        }
+        guard values["--oidc-client-id"]?.last.map({ $0.isScopeToken && $0.utf8.count <= 256 }) == true else {
+            return "its --oidc-client-id is not a client ID"
+        }
+        guard signInOfOIDC.scopes.allSatisfy({ $0.isScopeToken && $0.utf8.count <= 1024 }) else {
+            return "it has something other than scopes in --oidc-extra-scope"
+        }
         if ["password", "client-credentials"].contains(grant) {
-            return "no user signs in with it (--grant-type \(grant))"
+            let remedy: Message = grant == "password" ? "" : "; an [[identity]] can"
+            return "no user signs in with it (--grant-type \(grant))\(remedy)"
         }
         return obstacleOfRedirect ?? obstacleOfParameters
     }
@@ -155,11 +171,11 @@ struct KubeloginOptions {
     /// The redirect URI that lanyard sends in place of kubelogin's; nil if it sends none, or the same one.
     var redirect: String? {
         guard isOIDC, grant != "device-code" else { return nil }
+        let own = "http://127.0.0.1" + (port.map { $0 == 0 ? "" : ":\($0)" } ?? "")
         let isSame =
-            values["--oidc-redirect-url"]?.last?.hasPrefix("http://127.0.0.1")
+            values["--oidc-redirect-url"]?.last.map { $0 == own }
             ?? (values["--oidc-redirect-url-hostname"]?.last == "127.0.0.1")
-        guard !isSame || port == nil else { return nil }
-        return "http://127.0.0.1" + (port.map { $0 == 0 ? "" : ":\($0)" } ?? "")
+        return isSame && port != nil ? nil : own
     }
 }
 

@@ -51,10 +51,13 @@ struct HostSite: Sendable {
     }
 
     /// The made-up issuer that `lanyard plugin new` writes plugins for: it knows neither OAuth nor any standard.
+    ///
+    /// A code from 400 to 599 has it fail with that HTTP status.
     private func quillTokens(_ visit: Visit) -> Response {
         let isRenewal = visit.form["renewal"]?.hasPrefix("quill-again-") == true
         guard visit.method == .post, isRenewal || visit.form["code"] == "4242" else {
-            return .json(["error": "wrong code"], status: .forbidden)
+            let fault = visit.form["code"].flatMap { Int($0) }.flatMap { 400..<600 ~= $0 ? $0 : nil } ?? 403
+            return .json(["error": "no tokens"], status: HTTPResponse.Status(code: fault))
         }
         return .json([
             "token": .string("quill-" + newSecret()), "seconds": 3600, "renewal": .string("quill-again-" + newSecret()),
@@ -205,7 +208,7 @@ final class CodeHost: Sendable {
     private let port = Mutex(0)
     private let registered: Mutex<[HostClient]>
     /// The contents of large files, by their IDs.
-    let largeFiles = Mutex<[String: String]>([:])
+    let largeFiles = Mutex<[String: ByteBuffer]>([:])
 
     init(_ name: RequestLog.Host, _ style: Style) {
         self.name = name

@@ -16,7 +16,7 @@ extension HostSite {
         case (.get, let path) where path.count == 2: file(path[1])
         case (.put, let path) where path.count == 2:
             host.largeFiles.withLock { files -> Response in
-                files[path[1]] = visit.body
+                files[path[1]] = visit.bytes
                 return Response(status: .ok)
             }
         default: .json(["message": "Not found"], status: .notFound)
@@ -24,10 +24,10 @@ extension HostSite {
     }
 
     private func file(_ id: String) -> Response {
-        guard let text = host.largeFiles.withLock({ $0[id] }) else {
+        guard let bytes = host.largeFiles.withLock({ $0[id] }) else {
             return .json(["message": "Not found"], status: .notFound)
         }
-        return Response(uncached: text, type: "application/octet-stream", status: .ok)
+        return Response(uncached: bytes, type: "application/octet-stream", status: .ok)
     }
 
     /// Says where each file is transferred: here, with no credential of its own.

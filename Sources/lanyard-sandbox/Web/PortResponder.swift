@@ -30,7 +30,7 @@ struct PortResponder: HTTPResponder {
             guard let body = try? await request.collectBody(upTo: Self.largestForm) else {
                 return .text("the request body is too large", status: .contentTooLarge)
             }
-            visit = Visit(request, body: String(buffer: body))
+            visit = Visit(request, bytes: body)
         }
         let asked = visit
         // The tests' own door has no faults and is in no log.

@@ -13,15 +13,18 @@ final class Visit: Sendable {
     let segments: [String]
     let query: Form
     let form: Form
+    let bytes: ByteBuffer
+    /// The body's text.
     let body: String
     /// The ID for tracing errors: the client's own if it sent a GUID.
     let correlationID: String
     let arrived = Date.now
     private let noted = Mutex<String?>(nil)
 
-    init(_ request: Request, body: String = "") {
+    init(_ request: Request, bytes: ByteBuffer = ByteBuffer()) {
         self.request = request
-        self.body = body
+        self.bytes = bytes
+        body = String(buffer: bytes)
         let isJSON = Self.header("Content-Type", of: request)?.lowercased().contains("json") == true
         form = isJSON ? Form() : Form(decoding: body)
         segments = request.uri.path.split(separator: "/").map(Form.decode)
@@ -132,9 +135,13 @@ extension Response {
 
     /// Makes a response that is never cached.
     init(uncached body: String, type: String, status: HTTPResponse.Status) {
+        self.init(uncached: ByteBuffer(string: body), type: type, status: status)
+    }
+
+    init(uncached bytes: ByteBuffer, type: String, status: HTTPResponse.Status) {
         self.init(
             status: status, headers: [.contentType: type, .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(string: body)))
+            body: .init(byteBuffer: bytes))
     }
 
     /// Returns this response with another challenge to authenticate.
