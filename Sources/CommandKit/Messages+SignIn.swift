@@ -34,8 +34,7 @@ extension CommandError {
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
             if let kind = request.kind, !context.registry.kinds.contains(kind) {
-                self.init(unknownKind: kind, context.registry)
-                return
+                return self.init(unknownKind: kind, context.registry)
             }
             self.init(
                 unknownAuthority: authority, in: PluginRegistry(plugins: []),
@@ -232,20 +231,6 @@ extension CommandError {
                 : Hint("choose one", run: use(account, request, url: url)),
             "or name one with account in the rule, username@ in the URL, or --account",
         ]
-    }
-
-    /// Creates the error for a rule's kind that is none of the plugins'.
-    init(unknownKind kind: String, _ registry: PluginRegistry) {
-        let near = registry.kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
-        self.init(
-            "no plugin has the kind \(kind), which is in the configuration",
-            hints: [near ?? Hint("the kinds are \(registry.kinds.joined(separator: ", "))")])
-    }
-
-    /// Creates the error for a source that is none of the plugins'.
-    package init(unknownSource name: String, _ known: [String]) {
-        let near = known.nearest(to: name).map { Hint("did you mean \($0)?") }
-        self.init("no plugin has the source \(name)", hints: [near ?? "there are \(known.joined(separator: ", "))"])
     }
 
     /// Returns the hint for an account that a tenant doesn't accept.

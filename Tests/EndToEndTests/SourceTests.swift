@@ -328,7 +328,7 @@ import Testing
                 #expect(refused.status != 0 && refused.errors.contains(message), "\(refused)")
             }
             let added = try await home.lanyard(["rule", "add", url, "--source", "command:echo abc"])
-            #expect(added.errors.hasSuffix("lanyard: next: lanyard token https://git.example/\n"), "\(added)")
+            #expect(added.errors.hasSuffix("lanyard: next: lanyard token https://git.example\n"), "\(added)")
             let token = try await home.lanyard(["token", url])
             #expect(token.output == "abc\n", "\(token)")
         }
@@ -337,7 +337,7 @@ import Testing
     @Test func `a plugin may be a manifest alone, and its program anywhere`() async throws {
         try await Home.with { home in
             let folder = home.folder + "/home/.local/share/lanyard/plugins/keys"
-            try home.program("contoso-keys", "echo key-for-$2")
+            try home.program("contoso-keys", "echo key-for-$3")
             let page = try home.text(Built.checkout + "/docs/plugin-manifest.md")
             let start = try #require(page.range(of: "    name = \"keys\"\n"))
             let manifest = page[start.lowerBound...].prefix { $0 != "#" }.replacingOccurrences(of: "    ", with: "")

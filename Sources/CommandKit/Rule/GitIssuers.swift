@@ -278,3 +278,19 @@ extension Configuration {
         }
     }
 }
+
+extension CommandError {
+    /// Creates the error for a rule's kind that is none of the plugins'.
+    init(unknownKind kind: String, _ registry: PluginRegistry) {
+        let near = registry.kinds.nearest(to: kind).map { Hint("did you mean \($0)?") }
+        self.init(
+            "no plugin has the kind \(kind), which is in the configuration",
+            hints: [near ?? Hint("the kinds are \(registry.kinds.joined(separator: ", "))")])
+    }
+
+    /// Creates the error for a source that is none of the plugins'.
+    package init(unknownSource name: String, _ known: [String]) {
+        let near = known.nearest(to: name).map { Hint("did you mean \($0)?") }
+        self.init("no plugin has the source \(name)", hints: [near ?? "there are \(known.joined(separator: ", "))"])
+    }
+}
