@@ -9,6 +9,7 @@ extension Configuration {
     public mutating func addRules(knownTo plugins: InstalledPlugins) {
         guard !possibleRules.isEmpty else { return }
         let known = possibleRules.filter { rule in
+            guard !rules.contains(where: { $0.pattern.means(rule.pattern) }) else { return false }
             let match = plugins.registry.match(authority: rule.authority, isConfigured: true)
             return match?.authority.path.isEmpty == true && match?.issuer?.placeholderUsernames != nil
         }

@@ -219,6 +219,10 @@ import Testing
             let listed = try await world.lanyard(["rule", "list"], system: "")
             let urls = listed.output.split(separator: "\n").filter { $0.hasPrefix("https://") }.map(String.init)
             #expect(urls == known, "\(listed)")
+            let own = "[[rule]]\nurl = \"https://gitlab.com\"\nauthority = \"https://gitlab.com\"\n"
+            try (own + world.keyringTable).write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let status = try await world.lanyard(["status"], system: "")
+            #expect(!status.output.contains("unused"), "\(status)")
             let explained = try await world.lanyard(["explain", "https://gitlab.com/contoso/hello.git"], system: "")
             #expect(explained.output.contains("oauth") && explained.output.contains("contoso"), "\(explained)")
             try write("https://gitlab.contoso.com", "kind = \"gitlap\"")

@@ -106,6 +106,21 @@ import Vectors
         }
     }
 
+    // MARK: Answers to a renewal
+
+    @Test func `a renewal that is refused without a word leads to a sign-in, and costs nothing`() async throws {
+        try await Self.withAlice(lifetime: 2) { world, url in
+            try await Task.sleep(for: .seconds(3))
+            try await world.sandbox.fault(Self.fault(["path": "/oauth/token", "status": 401, "body": ""]))
+            let got = try await world.get(issuer: url)
+            #expect(got.hasNoCredential && got.errors.contains("no reason given (HTTP 401)"), "\(got)")
+            #expect(got.errors.contains("lanyard login \(url)") && !got.errors.contains("client ID"), "\(got)")
+            try await world.sandbox.clearFaults()
+            let login = try await world.lanyard(["login", url], world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
+        }
+    }
+
     // MARK: Answers to a sign-in
 
     private static let forgeries: [(name: String, fault: [String: JSONValue], error: String, hint: String)] = [

@@ -24,11 +24,12 @@ extension OAuthError {
         _ response: ErrorResponse, _ stage: Stage, of request: PluginRequest
     ) -> PluginError {
         // A client that proves nothing isn't refused for its proof: without a word from the authority, it may be the token.
-        let isPublics = stage == .refresh && request.clientSecret == nil && !response.isNamed
-        let meaning = isPublics ? Meaning(code: .interactionRequired) : Meaning(response.error, stage)
+        let isPublics = stage == .refresh && request.clientSecret == nil
+        let code = response.unnamedStatus.flatMap { isPublics ? "http_\($0)" : nil } ?? response.error
+        let meaning = Meaning(code, stage)
         var error = PluginError(
             meaning.code, meaning.message ?? "the authority refuses: \(response.summary())", hint: meaning.hint)
-        error.error = response.error.plain(limit: 100)
+        error.error = code.plain(limit: 100)
         if let reason = meaning.reason { error.reasons = [reason] }
         if meaning.code == .declinedScopes { error.declinedScopes = request.scopes }
         return error

@@ -9,8 +9,8 @@ package struct ErrorResponse: Sendable, Equatable {
     package let error: String
     /// The authority's description of the error.
     package let description: String
-    /// Whether the authority named the error; if not, the status stands for it.
-    package private(set) var isNamed = true
+    /// The status that stands for the error; nil if the authority named it.
+    package private(set) var unnamedStatus: Int?
     private let members: [String: JSONValue]
 
     /// Creates a response without further members.
@@ -61,7 +61,7 @@ package struct ErrorResponse: Sendable, Equatable {
             self.init("invalid_client", words ?? "no reason given (HTTP \(answer.status))", members ?? [:])
         default: return nil
         }
-        isNamed = false
+        unnamedStatus = answer.status
     }
 
     /// Parses an authorization response; nil if it contains no `error`.
