@@ -154,6 +154,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [GitHost.gitLab, .gitea, .forgejo])
+    func `a code host that speaks OpenID Connect gives one`(host: GitHost) async throws {
+        try await World.with { world in
+            let place = host.place(in: world.sandbox)
+            let added = try await world.lanyard([
+                "rule", "add", "https://cluster.example", "--authority", place.url, "--kind", host.kind, "--client-id",
+                place.clientID, "--token", "id", "--trust-authority",
+            ])
+            #expect(added.status == 0, "\(added)")
+            let url = "https://cluster.example"
+            let token = try await world.lanyard(["token", url], world.browser(as: "alice@contoso.example"))
+            let claims = try Self.claims(try #require(token.lines.first, "\(token)"))
+            #expect(claims["aud"] as? String == place.clientID && claims["iss"] as? String == place.url, "\(claims)")
+        }
+    }
+
     @Test func `where there are none, nobody signs in for one`() async throws {
         try await World.with { world in
             let forge = world.sandbox.forge
