@@ -32,10 +32,9 @@ extension CommandError {
             self.init(
                 MachineIdentity.lack(ofPlugin: MachineIdentity.plugin(ofAuthority: authority) ?? ""),
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
+        case .unknownAuthority where request.kind.map(context.registry.kinds.contains) == false:
+            self.init(unknownKind: request.kind ?? "", context.registry)
         case .unknownAuthority(let authority):
-            if let kind = request.kind, !context.registry.kinds.contains(kind) {
-                return self.init(unknownKind: kind, context.registry)
-            }
             self.init(
                 unknownAuthority: authority, in: PluginRegistry(plugins: []),
                 hints: [.correcting(authority: authority, context)])

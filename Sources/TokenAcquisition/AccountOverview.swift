@@ -139,7 +139,9 @@ public struct StoredAccount: Sendable {
     /// What a server complained of in what is stored; nil if it didn't.
     func complaint(about request: TokenRequest) -> PluginError? {
         let missed = request.claims == nil ? selection.missedClaims : nil
+        let scopes = selection.missingScopes
         return missed.map(PluginError.missing) ?? selection.secondsToRenewal.map(PluginError.refused)
+            ?? (scopes.isEmpty ? nil : .lacking(scopes))
     }
 
     /// Returns the access tokens that were refused somewhere, according to a refresh token's record.

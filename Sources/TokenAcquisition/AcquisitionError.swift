@@ -93,6 +93,11 @@ extension PluginError {
             hint: "it is renewed again in \(seconds) seconds at the earliest")
     }
 
+    /// Stands in for the authority's error if only another sign-in brings the scopes.
+    static func lacking(_ scopes: [String]) -> PluginError {
+        PluginError(.interactionRequired, "the sign-in was not for \(scopes.joined(separator: ", ").displayable())")
+    }
+
     /// Stands in for the authority's error if only the server's challenge is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the token lacks claims that the server wants")

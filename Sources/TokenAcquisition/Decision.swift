@@ -183,6 +183,7 @@ public struct Decider: Serviced {
                     records: records, place: place, account: meant.account, request: request,
                     timing: services.timing, now: clock())
                 stored.renewsLate = authority.issuer?.revokesOnRenewal ?? false
+                stored.addsNoScopes = authority.scopesAreOfSignIn
                 let account = StoredAccount(account: meant.account, selection: stored, records: records)
                 decision.decide(for: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }
@@ -358,7 +359,7 @@ extension Decision {
         // A token that is due for early renewal is still usable if it can't be renewed.
         if !isAnew, let token = found.usable(renewsEarly: canRenew) {
             step = .answer(token)
-        } else if canRenew, found.selection.mayRenew {
+        } else if canRenew, found.selection.mayRenew, found.selection.missingScopes.isEmpty {
             step = .renew(by: redeemable, of: found)
         } else {
             step = .askUser(found)

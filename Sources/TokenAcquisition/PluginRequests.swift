@@ -71,6 +71,20 @@ struct PluginRequests: Serviced {
         return ask
     }
 
+    /// Returns the scopes that the rules for the same authority and client need besides, where renewals add none: without
+    /// them, a sign-in for one of these URLs would take the others' away.
+    func scopesOfOtherRules(for request: TokenRequest, _ authority: AuthorityMatch) -> [String] {
+        guard let usual = authority.issuer?.scopes, request.resourceIndicators.isEmpty else { return [] }
+        let configuration = services.configuration
+        let rules = configuration.rules.filter { rule in
+            let client = configuration.clientID(of: rule).map { authority.client($0)?.id ?? $0 }
+            return rule.source == nil && rule.identity == nil && rule.resourceIndicators.isEmpty
+                && registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)?.key == authority.key
+                && client?.clientKey == request.clientID.clientKey
+        }
+        return rules.flatMap { $0.scopes.isEmpty ? usual : $0.scopes }.uniqued.filter { !request.scopes.contains($0) }
+    }
+
     /// Creates a request to a broker's plugin, which isn't the authority's own and so gets no client's secret.
     func forBroker(
         _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
@@ -124,6 +138,9 @@ extension PluginRequest {
 }
 
 extension AuthorityMatch {
+    /// Whether the scopes of tokens are those of the sign-in, as at hosts whose manifest names scopes: renewals add none.
+    var scopesAreOfSignIn: Bool { issuer?.scopes != nil }
+
     /// Of these ways to sign in those that the plugin and the issuer have, the client may use and the request can be made by.
     ///
     /// - Throws: `.noUsableFlow` or `.needsPage` if there are none of them; `.noClientSecret` if the client only lacks its

@@ -69,6 +69,7 @@ struct RecordKeeper: Serviced {
             result: result, request: request, place: authority.key, redeemed: redeemed, now: clock())
         asked.broker = broker
         asked.plugin = authority.plugin.origin
+        asked.knowsScopes = authority.scopesAreOfSignIn
         let wanted = asked
         let source: AcquiredToken.Source = redeemed != nil ? .renewed : broker != nil ? .broker : .signedIn
         let held = redeemed.map { lock(of: $0, authority.key) }
@@ -83,9 +84,12 @@ struct RecordKeeper: Serviced {
         } else {
             made = try save(asked, among: loadAgain(known, authority.key))
         }
-        guard result.declinedScopes.isEmpty else {
+        // A sign-in also asks for what other rules need.
+        let declined =
+            authority.scopesAreOfSignIn ? result.declinedScopes.filter(request.scopes.contains) : result.declinedScopes
+        guard declined.isEmpty else {
             let granted = result.scopes.filter { !$0.isOpenIDScope }
-            throw .scopesDeclined(granted: granted, declined: result.declinedScopes)
+            throw .scopesDeclined(granted: granted, declined: declined)
         }
         guard let token = made.wanted else { throw .noIDToken(authority.authority.host) }
         return AcquiredToken(token, account: made.account, source: source)
@@ -166,6 +170,8 @@ struct RecordsOfResult {
     var broker: String?
     /// The origin of the authority's plugin.
     var plugin: String?
+    /// Whether a refresh token's record says which scopes the sign-in was for.
+    var knowsScopes = false
     /// What is stored.
     var stored = StoredRecords()
     /// Whether the redeemed refresh token has been replaced since it was read.
@@ -286,6 +292,7 @@ struct RecordsOfResult {
                 })
         else { return nil }
         token.secret = secret
+        if redeemed == nil, knowsScopes { token.target = target }
         token.plugin = plugin
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now

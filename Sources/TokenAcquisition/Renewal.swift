@@ -205,9 +205,14 @@ struct Renewal: Serviced {
             do throws(AcquisitionError) {
                 return .ended(try await keep(result, request, run.authority, redeemed: refreshToken, of: account), run)
             } catch {
-                guard case .noIDToken(let host) = error else { throw error }
+                switch error {
                 // An authority need not renew ID tokens (OpenID Connect Core 1.0, 12.2); a sign-in brings one.
-                run.failure = PluginError(.interactionRequired, "\(host) renews no ID tokens")
+                case .noIDToken(let host):
+                    run.failure = PluginError(.interactionRequired, "\(host) renews no ID tokens")
+                case .scopesDeclined(_, let declined) where run.authority.scopesAreOfSignIn:
+                    run.failure = .lacking(declined)
+                default: throw error
+                }
                 return .ended(nil, run)
             }
         case .failure(let error):

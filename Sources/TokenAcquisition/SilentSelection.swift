@@ -3,11 +3,12 @@ import Claims
 import JSON
 import Keyring
 import Model
+import Rules
 import Secrets
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
 struct SilentSelection: Sendable {
-    /// Seconds before its expiry from which a token is no longer handed out.
+    /// Seconds before its expiry from which a token is no longer handed out, but for the last fifth of a shorter life.
     static let expiryBuffer = 300
     /// The same if a renewal revokes the previous token, which another process may be using.
     static let lateExpiryBuffer = 60
@@ -18,6 +19,8 @@ struct SilentSelection: Sendable {
     let request: TokenRequest
     /// Whether no token is renewed before it has to be, whatever the timing.
     var renewsLate = false
+    /// Whether the authority's renewals bring no scopes that the sign-in wasn't for, as at code hosts.
+    var addsNoScopes = false
     /// When tokens are to be renewed, unless they are renewed late.
     let timing: RenewalTiming
     /// The time in seconds since 1970.
@@ -77,7 +80,8 @@ struct SilentSelection: Sendable {
 
     /// Whether what was granted lives for some more seconds and isn't to be renewed ahead of time now.
     private func isFresh(_ record: some GrantedRecord, _ buffer: Int = Self.expiryBuffer) -> Bool {
-        record.lives(after: now + buffer) && record.cachedAt <= now + Self.expiryBuffer
+        let fifth = record.expiresOn.map { max($0 - record.cachedAt, 0) / 5 } ?? 0
+        return record.lives(after: now + min(buffer, fifth)) && record.cachedAt <= now + Self.expiryBuffer
             && (actualTiming != .ahead || record.aheadOn.map { $0 > now } ?? true)
     }
 
@@ -99,6 +103,17 @@ struct SilentSelection: Sendable {
     var freshExchanged: ExchangedRecord? {
         guard request.claims == nil, request.needsNoPage, let exchanged, isFresh(exchanged) else { return nil }
         return actualTiming == .whenDue && exchanged.refreshOn.map { $0 <= now } ?? false ? nil : exchanged
+    }
+
+    /// The scopes that only another sign-in brings; empty if a renewal may.
+    var missingScopes: [String] {
+        let known = redeemable.map(\.target)
+        guard addsNoScopes, !known.isEmpty, !known.contains("") else { return [] }
+        let missing = known.map { target in
+            let granted = place.scopeKeys(target.pieces(between: " ").map(String.init))
+            return request.scopes.filter { !$0.isOpenIDScope && place.scopeKeys([$0]).isDisjoint(with: granted) }
+        }
+        return missing.contains([]) ? [] : missing[0]
     }
 
     /// Whether the last token came from a broker's sign-in, and so is renewed there.

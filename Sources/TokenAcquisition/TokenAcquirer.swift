@@ -284,8 +284,16 @@ public struct TokenAcquirer: Serviced {
         requests.shape(&ask, for: request, account: account, because: error)
         requests.name(&ask, purpose: user.purpose)
         ask.claims = request.claims ?? error?.claims
+        let others = requests.scopesOfOtherRules(for: request, authority)
         do throws(PluginError) {
-            return try await runner.run(ask, on: authority, user: user.interface)
+            guard !others.isEmpty else { return try await runner.run(ask, on: authority, user: user.interface) }
+            var all = ask
+            all.scopes += others
+            do throws(PluginError) { return try await runner.run(all, on: authority, user: user.interface) } catch {
+                // The app may not have them.
+                guard error.error == "invalid_scope" else { throw error }
+                return try await runner.run(ask, on: authority, user: user.interface)
+            }
         } catch {
             let key = RecentErrors.Key(request, authority.key, account: account)
             throw .plugin(recentErrors.noted(error, key), name: authority.plugin.name)

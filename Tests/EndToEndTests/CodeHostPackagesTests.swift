@@ -88,6 +88,62 @@ struct CodeHostPackagesTests {
         }
     }
 
+    @Test func `a door with a rule of its own asks for a sign-in, which serves git as well`() async throws {
+        let host = GitHost.gitLab
+        try await World.with(hosts: [host]) { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 3}"#)
+            let (repository, browser) = (host.repository(in: world.sandbox), world.browser(as: Self.alice))
+            let cloned = try await world.git(["clone", "--quiet", repository], browser)
+            try #require(cloned.status == 0, "\(cloned)")
+            let (door, at) = (world.sandbox.registry, host.place(in: world.sandbox))
+            let added = try await world.lanyard(
+                ["rule", "add", door, "--authority", at.url, "--kind", host.kind, "--client-id", at.clientID]
+                    + ["--scope", "read_registry", "--scope", "write_registry"])
+            #expect(added.status == 0 && added.errors.contains("next: lanyard login \(door)"), "\(added)")
+            let explained = try await world.lanyard(["explain", door])
+            #expect(explained.output.contains("would ask you to sign in"), "\(explained)")
+            try await world.sandbox.clearLog()
+            let refused = try await world.lanyard(["token", door])
+            #expect(refused.status == 2 && refused.errors.contains("lanyard login \(door)"), "\(refused)")
+            #expect(refused.errors.contains("the sign-in was not for read_registry, write_registry"), "\(refused)")
+            #expect(try await world.sandbox.requests().isEmpty, "no renewal brings them")
+            let login = try await world.lanyard(["login", door], browser)
+            #expect(login.status == 0, "\(login)")
+            let pages = try await world.sandbox.requests().filter { $0.path == "/oauth/authorize" }
+            let asked = Set(pages.first?.query?["scope"]?.split(separator: " ").map(String.init) ?? [])
+            #expect(
+                asked.isSuperset(of: ["read_registry", "write_registry", "read_repository", "write_repository"]),
+                "\(asked)")
+            // Once the access token is over, each rule's is renewed.
+            for _ in 1...2 {
+                try await Task.sleep(for: .seconds(4))
+                try await world.sandbox.clearLog()
+                for url in [repository, door] {
+                    let token = try await world.lanyard(["token", url])
+                    #expect(token.status == 0, "\(token)")
+                }
+                let grants = try await world.sandbox.requests().compactMap { $0.form?["grant_type"] }
+                #expect(!grants.isEmpty && Set(grants) == ["refresh_token"], "\(grants)")
+            }
+        }
+    }
+
+    @Test func `a token that lives for minutes isn't renewed at each use`() async throws {
+        let host = GitHost.gitea
+        try await World.with(hosts: [host]) { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 60}"#)
+            let url = host.place(in: world.sandbox).url
+            let login = try await world.lanyard(["login", url], world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
+            try await world.sandbox.clearLog()
+            for _ in 1...3 {
+                let token = try await world.lanyard(["token", url])
+                #expect(token.status == 0, "\(token)")
+            }
+            #expect(try await world.sandbox.requests().isEmpty)
+        }
+    }
+
     @Test func `GitLab's registry refuses a token for git, and a fault there costs no sign-in`() async throws {
         try await World.with { world in
             let (url, issuer) = (world.sandbox.registry, world.sandbox.issuer)

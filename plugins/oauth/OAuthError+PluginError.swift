@@ -80,7 +80,8 @@ extension Meaning {
                 Meaning(code: .invalidRequest, hint: "register the redirect URI for the application")
             case "invalid_target":
                 Meaning(
-                    code: .invalidRequest, hint: "check the resource in the rule: the issuer doesn't know it")
+                    code: .invalidRequest,
+                    hint: "check the resource in the rule, or the identity's `audience`: the issuer doesn't know it")
             // A refresh token that is refused for another reason than the client may be replaced by signing in.
             default: Meaning(code: stage == .refresh ? .interactionRequired : .invalidRequest)
             }

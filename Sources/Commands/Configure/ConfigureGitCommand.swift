@@ -149,11 +149,20 @@ struct ConfigureGitCommand: Command {
     /// Returns the URL's existing rule if nobody has signed in for it; the first sign-in may have failed.
     private func unused(_ pattern: URLPattern?, _ session: Session) -> Rule? {
         defer { session.context.console.endProgress() }
-        guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }),
-            let request = try? session.resolve(pattern.request),
-            case .askUser = session.acquirer.decide(request).step
-        else { return nil }
-        return rule
+        guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }) else {
+            return nil
+        }
+        do throws(CommandError) {
+            guard let request = try session.resolve(pattern.request) else { return nil }
+            switch session.acquirer.decide(request).step {
+            case .askUser, .refuse(.noClientSecret): return rule
+            default: return nil
+            }
+        } catch {
+            // An application's tokens may be for one repository each.
+            if rule.identity == nil { session.context.console.report(error) }
+            return nil
+        }
     }
 
     /// Returns what to write; if another helper may keep tokens, the user can choose to have git ask lanyard alone.
