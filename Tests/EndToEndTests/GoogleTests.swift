@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Returns the keys of AWS's that the sandbox's container has, in variables.
-    private static func keysOfAWS(_ world: World) async throws -> [String: String] {
+    static func keysOfAWS(_ world: World) async throws -> [String: String] {
         let container = try #require(world.sandbox.machine.platforms["ecs"])
         let answer = try await world.runInside(
             "/usr/bin/curl",
