@@ -5,6 +5,8 @@ import Testing
 /// The client that lanyard registers at IAM Identity Center, and what rules for AWS are refused.
 @Suite struct AWSRegistrationTests {
     private static let portal = "https://portal.sso.eu-central-1.amazonaws.com"
+    private static let refusal =
+        #"{"path": "/device_authorization", "status": 401, "times": 1, "body": "{\"error\": \"invalid_client\"}"}"#
     private static let startURL = "https://contoso.awsapps.com/start"
 
     private static func paths(_ world: World) async throws -> [String] {
@@ -27,15 +29,18 @@ import Testing
                 #expect(try await world.lanyard(["logout"]).status == 0)
             }
             try await world.sandbox.clearLog()
+            try await world.sandbox.fault(Self.refusal)
+            let forgotten = try await world.lanyard(["login", Self.portal], browser)
+            #expect(forgotten.status == 0, "\(forgotten)")
+            let onPage = try await Self.paths(world)
+            #expect(onPage.prefix(2) == ["POST /device_authorization 401", registration], "\(onPage)")
             try await world.signInByDevice(Self.portal, as: "alice@contoso.example")
             let byDevice = try await Self.paths(world)
             #expect(byDevice.first == "POST /device_authorization 200", "\(byDevice)")
             let doctor = try await world.lanyard(["doctor", "--online"])
             #expect(!doctor.output.contains("client-secret"), "\(doctor)")
             #expect(try await !Self.paths(world).contains(registration))
-            try await world.sandbox.fault(
-                #"{"path": "/device_authorization", "status": 401, "times": 1, "body": "{\"error\": \"invalid_client\"}"}"#
-            )
+            try await world.sandbox.fault(Self.refusal)
             try await world.signInByDevice(Self.portal, as: "alice@contoso.example")
             let anew = try await Self.paths(world)
             #expect(

@@ -130,7 +130,11 @@ struct IdentityCenter: OAuthSession {
             known.end > Int(Date.now.timeIntervalSince1970) + Self.earliness
         {
             session.registration = known
-            do throws(PluginError) { return try await body(session) } catch {
+            do throws(PluginError) {
+                // A page for a client that AWS has forgotten never comes back here.
+                if flows != [.deviceCode] { _ = try await session.probe(oidc, clockLead: nil) }
+                return try await body(session)
+            } catch {
                 guard error.error == "invalid_client" else { throw error }
             }
         }
