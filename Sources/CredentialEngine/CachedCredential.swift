@@ -183,8 +183,8 @@ struct PasswordAbsence {
     }
 }
 
-/// The variables that decide an answer, and a digest of their values, and of the state of the files that they name; the answer is
-/// valid only while the digest is the same.
+/// The variables and files that decide an answer, and a digest of the variables' values, and of the state of the files and of those
+/// that the variables name; the answer is valid only while the digest is the same.
 struct DecisiveVariables: Sendable {
     let names: [String]
     let digest: String
@@ -192,8 +192,10 @@ struct DecisiveVariables: Sendable {
     init(_ names: Set<String>, in environment: [String: String]) {
         self.names = names.sorted()
         let values = self.names.map { name in
-            let value = environment[name] ?? ""
-            return "\(name)=\(value)\(Self.state(ofFile: value))"
+            let (folder, file) = name.cut(at: "/") ?? (name[...], "")
+            let value = environment[String(folder)] ?? ""
+            let path = value.hasPrefix("~/") ? (environment["HOME"] ?? "") + value.dropFirst() : value
+            return "\(name)=\(value)\(Self.state(ofFile: file.isEmpty ? path : "\(path)/\(file)"))"
         }
         digest = values.joined(separator: "\0").shortDigest
     }

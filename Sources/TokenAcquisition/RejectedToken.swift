@@ -206,7 +206,7 @@ struct Rejection {
     /// Whether a token was renewed so recently that another renewal would return the same.
     ///
     /// An ID token's time is by the issuer's clock, which may be ahead.
-    private static func wasJustRenewed(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
+    static func wasJustRenewed(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
         guard let renewed = token.other[renewedMember],
             (-SilentSelection.expiryBuffer..<RejectedToken.window).contains(now - token.cachedAt)
         else { return false }

@@ -22,11 +22,13 @@ extension TokenAcquirer {
         do throws(AcquisitionError) {
             let token = try await token(for: request.withoutExchange, by: decision, finder)
             return try await turn(
-                token, for: request, exchange, since: asked, isLast: token.source != .cache,
+                token, for: request, exchange, since: asked, isLast: false,
                 hasSubstitute: decision.exchanged?.serves(instead: .busy(nil, .exchange), at: clock()) ?? false
             ) {
                 () async throws(AcquisitionError) in
-                // The refused token may have been revoked: a new one shows whether the token was at fault.
+                // A new token wasn't at fault, but what it led to on the way may have been, such as keys that ended.
+                if self.isNew(token, for: request) { return token }
+                // Another may have been revoked: a new one shows whether the token was at fault.
                 try self.reject(.these([token.accessToken.fingerprint]), for: [request.withoutExchange])
                 return try await self.token(for: request.withoutExchange.meaning(token.account), by: nil, finder)
             }
@@ -55,7 +57,16 @@ extension TokenAcquirer {
         return request
     }
 
-    /// Exchanges a token; if the host calls it invalid, exchanges another one, unless it is new.
+    /// Whether a token was got by this process, or renewed so recently that another renewal would return the same.
+    private func isNew(_ token: AcquiredToken, for request: TokenRequest) -> Bool {
+        guard token.source == .cache else { return true }
+        let stored = decide(request.withoutExchange.meaning(token.account)).accessToken
+        return stored.map {
+            $0.secret.fingerprint == token.accessToken.fingerprint && Rejection.wasJustRenewed($0, nil, clock())
+        } ?? false
+    }
+
+    /// Exchanges a token; if the host calls it invalid, once more, with another one unless it is new.
     private func turn(
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, since asked: Int, isLast: Bool,
         hasSubstitute: Bool, another: () async throws(AcquisitionError) -> AcquiredToken

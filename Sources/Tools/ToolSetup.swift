@@ -64,6 +64,8 @@ package protocol ToolSettings: Sendable {
     var place: ToolTarget { get }
     /// Returns the URLs that the tool's files imply, for tools that offer some.
     func offers() -> [ToolOffer]
+    /// Returns the rule by which other tools sign in at a host as the tool's own settings have the user do; nil if they don't.
+    func rule(for pattern: URLPattern) throws(CommandError) -> NeededRule?
     /// The authorities at which the tool's own settings have the user sign in.
     var authorities: [String] { get throws(CommandError) }
     /// Throws if lanyard couldn't return anything for the place.
@@ -100,6 +102,7 @@ package protocol ToolSettings: Sendable {
 
 extension ToolSettings {
     func offers() -> [ToolOffer] { [] }
+    func rule(for pattern: URLPattern) throws(CommandError) -> NeededRule? { nil }
     var authorities: [String] { get throws(CommandError) { [] } }
     func requireUse() throws(CommandError) {}
     func requireOwn(_ files: [String]) throws(CommandError) {}

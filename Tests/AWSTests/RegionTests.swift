@@ -38,7 +38,7 @@ struct RegionTests {
         ),
         (
             "a-123456789012.codeartifact.eu-west-1.on.aws",
-            "https://codeartifact.eu-west-1.amazonaws.com/v1/authorization-token?domain=a&domain-owner=123456789012"
+            "https://codeartifact.eu-west-1.api.aws/v1/authorization-token?domain=a&domain-owner=123456789012"
         ),
     ])
     func `CodeArtifact's domain and owner are in the host`(_ host: String, _ url: String) throws {

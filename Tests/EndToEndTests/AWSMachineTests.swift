@@ -123,6 +123,54 @@ import Testing
         }
     }
 
+    @Test func `an edited profile counts at once, and one that is gone no longer`() async throws {
+        try await Self.with { world in
+            var variables = try Self.machine(world, "ecs")
+            variables["AWS_PROFILE"] = "ci"
+            let file = "\(world.folder)/home/.aws/config"
+            for role in [Self.role, Self.role + "/again"] {
+                try Self.write("[profile ci]\nrole_arn = \(role)\ncredential_source = EcsContainer\n", file)
+                try await world.sandbox.clearLog()
+                for _ in 1...2 { #expect(try await Self.docker(world, variables).status == 0) }
+                #expect(try await world.sandbox.requests().compactMap { $0.form?["RoleArn"] } == [role])
+            }
+            try FileManager.default.removeItem(atPath: file)
+            let gone = try await Self.docker(world, variables)
+            #expect(gone.status == 1 && gone.output.contains("there is no profile ci"), "\(gone)")
+        }
+    }
+
+    @Test func `what is named but isn't served or whole is refused, and the instance's role isn't used instead`()
+        async throws
+    {
+        let profile = ["AWS_PROFILE": "ci"]
+        try await Self.with { world in
+            for (variables, section, words) in [
+                (profile, "login_session = arn:aws:iam::123456789012:user/alice", "sign-in of aws login"),
+                (profile, "sso_session = contoso", "signs a user in"),
+                (profile, "credential_process = /bin/true", "from a program"),
+                (profile, "web_identity_token_file = /x", "is set without role_arn"),
+                (profile, "source_profile = ci", "source_profile of the profile ci is set without role_arn"),
+                (["AWS_WEB_IDENTITY_TOKEN_FILE": "/x"], "", "is set without AWS_ROLE_ARN"),
+                (["AWS_ROLE_ARN": Self.role], "", "is set without AWS_WEB_IDENTITY_TOKEN_FILE"),
+                (["AWS_ACCESS_KEY_ID": "x"], "", "is set without AWS_SECRET_ACCESS_KEY"),
+                (["AWS_SECRET_ACCESS_KEY": "x"], "", "is set without AWS_ACCESS_KEY_ID"),
+                (["AWS_CONFIG_FILE": "config"], "", "AWS_CONFIG_FILE is no path from the root"),
+            ] {
+                try Self.write("[profile ci]\n\(section)\n", "\(world.folder)/home/.aws/config")
+                let ended = try await Self.docker(world, Self.machine(world, "ec2").merging(variables) { $1 })
+                #expect(ended.status == 1 && ended.output.contains(words), "\(words): \(ended)")
+            }
+            #expect(try await world.sandbox.machineRequests().isEmpty)
+        }
+    }
+
+    private static func write(_ text: String, _ file: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
     /// What a machine has of each kind, by the name in the registry's log.
     private static let cases: [(name: String, variables: [String: String], files: [String: String], user: String)] = [
         ("instance", [:], [:], "i-0123456789abcdef0"),

@@ -88,6 +88,7 @@ import Testing
             #expect(docker.status == 0 && docker.output.contains(#""Username":"AWS""#), "\(docker)")
             let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
             #expect(back.status == 0 && back.errors.contains("is put back into ~/.aws/config"), "\(back)")
+            #expect(back.errors.contains("2 rules stay"), "\(back)")
             let restored = try Self.text(file).components(separatedBy: "\n")
             #expect(restored.sorted() == Self.file.components(separatedBy: "\n").sorted(), "\(restored)")
         }
@@ -102,17 +103,66 @@ import Testing
             let shown = try await world.atTerminal(
                 ["lanyard", "configure", "docker", registry],
                 answering: [
-                    ("or sign in yourself, at your organisation? [Y/n]", ""),
-                    ("authority [https://contoso.awsapps.com/start]", ""), ("go on? [Y/n]", "y"),
+                    ("go on? [Y/n]", "y"), ("\(registry) needs a rule", "y"),
                 ])
-            #expect(shown.status == 0 && shown.output.contains("has keys of AWS"), "\(shown)")
+            #expect(shown.status == 0, "\(shown)")
             #expect(shown.output.contains("lanyard login https://\(registry)"), "\(shown)")
             let login = try await world.lanyard(
-                ["login", "https://\(registry)"], world.browser(as: "bob@contoso.example"))
+                ["login", "https://\(registry)"], world.browser(as: "alice@contoso.example"))
             #expect(login.status == 0, "\(login)")
             let docker = try await world.runInside(
                 "\(world.folder)/bin/docker-credential-lanyard", ["get"], input: "https://\(registry)\n")
             #expect(docker.status == 0 && docker.output.contains(#""Username":"AWS""#), "\(docker)")
+        }
+    }
+
+    @Test func `a registry gets the start URL, the role and the region of its own account's profile`() async throws {
+        let far = """
+            [profile far]
+            sso_start_url = https://fabrikam.awsapps.com/start
+            sso_region = us-east-1
+            sso_account_id = 111111111111
+            sso_role_name = Admin
+
+            """
+        try await Self.with(Self.file + far) { world, _ in
+            for (host, region, rule) in [
+                (
+                    "123456789012.dkr.ecr.us-west-2.amazonaws.com", "plugin.aws.region eu-central-1",
+                    "https://contoso.awsapps.com/start --exchange-parameter role=123456789012/Developer"
+                ),
+                (
+                    "111111111111.dkr-ecr.eu-west-1.on.aws", "plugin.aws.region us-east-1",
+                    "https://fabrikam.awsapps.com/start --exchange-parameter role=111111111111/Admin"
+                ),
+            ] {
+                let ended = try await world.lanyard(["configure", "docker", host, "--yes"])
+                #expect(ended.status == 0 && ended.errors.contains("lanyard config set \(region)\n"), "\(ended)")
+                let line = "lanyard rule add https://\(host) --authority \(rule)"
+                #expect(ended.errors.replacing("\n  ", with: " ").contains(line), "\(ended)")
+            }
+            // No profile is of these accounts, or this partition.
+            for host in [
+                "333333333333.dkr.ecr.eu-west-1.amazonaws.com", "111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn",
+            ] {
+                let ended = try await world.lanyard(["configure", "docker", host, "--yes"])
+                #expect(ended.errors.contains("lanyard rule add https://\(host) --authority URL"), "\(ended)")
+            }
+        }
+    }
+
+    @Test func `one of several profiles is put back`() async throws {
+        let url = "\(Self.portal)/123456789012/Developer"
+        try await Self.with { world, file in
+            for profile in ["dev", "read only"] {
+                #expect(try await world.lanyard(["configure", "aws", "--profile", profile, "--yes"]).status == 0)
+            }
+            let back = try await world.lanyard(["unconfigure", "aws", url, "--yes"])
+            #expect(back.status == 0, "\(back)")
+            let now = try Self.text(file)
+            #expect(now.contains("sso_role_name = Developer") && !now.contains("sso_role_name = ReadOnly"), "\(now)")
+            let none = try await world.lanyard(["unconfigure", "aws", url, "--yes"])
+            #expect(none.errors.contains("nothing that lanyard configure aws wrote for \(url)"), "\(none)")
         }
     }
 

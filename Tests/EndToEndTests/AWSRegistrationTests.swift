@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The client that lanyard registers at IAM Identity Center, and what rules for AWS are refused.
+/// The client that lanyard registers at IAM Identity Center, exchanges that AWS refuses, and what rules for AWS are refused.
 @Suite struct AWSRegistrationTests {
     private static let portal = "https://portal.sso.eu-central-1.amazonaws.com"
     private static let refusal =
@@ -78,9 +78,17 @@ import Testing
             path: "/federation/credentials", body: "{}"),
     ]
 
-    @Test(arguments: exchanges)
-    func `an exchange that is refused once is made anew once, with a new token`(_ exchange: Refused) async throws {
+    @Test(arguments: exchanges, [false, true])
+    func `an exchange that is refused once is made anew once, with a new token if it wasn't just renewed`(
+        _ exchange: Refused, isNew: Bool
+    ) async throws {
         try await IdentityCenterTests.with { world in
+            if isNew {
+                try await world.sandbox.fault(#"{"path": "/federation/credentials", "status": 401, "times": 1}"#)
+                let other = try await world.lanyard(["aws", "\(Self.portal)/210987654321/ReadOnly"])
+                let paths = try await Self.paths(world)
+                #expect(other.status == 0 && paths.contains("POST /token 200"), "\(other)")
+            }
             let status = exchange.path.hasPrefix("/federation") ? 401 : 400
             try await world.sandbox.fault(
                 #"{"path": "\#(exchange.path)", "status": \#(status), "times": 1, "body": "\#(exchange.body)"}"#)
@@ -90,10 +98,41 @@ import Testing
             let paths = try await Self.paths(world)
             #expect(paths.filter { $0.hasSuffix(" \(exchange.path) \(status)") }.count == 1, "\(paths)")
             #expect(paths.filter { $0.hasSuffix(" \(exchange.path) 200") }.count == 1, "\(paths)")
-            #expect(paths.filter { $0 == "POST /token 200" }.count == 1, "\(paths)")
+            #expect(paths.filter { $0 == "POST /token 200" }.count == (isNew ? 0 : 1), "\(paths)")
             let again = try await world.lanyard([verb, exchange.url])
             #expect(again.output == ended.output, "\(again)")
             #expect(try await Self.paths(world).isEmpty)
+        }
+    }
+
+    @Test func `too many requests at AWS, which has the status of mistakes for them, are waited for once`() async throws
+    {
+        try await IdentityCenterTests.with { world in
+            let registry = "https://\(IdentityCenterTests.registry)"
+            let fault = #""status": 400, "body": "{\"__type\": \"ThrottlingException\"}"}"#
+            try await world.sandbox.fault(#"{"path": "/", "times": 1, "# + fault)
+            #expect(try await world.lanyard(["token", registry]).status == 0)
+            #expect(try await Self.paths(world) == ["GET /federation/credentials 200", "POST / 400", "POST / 200"])
+            try await world.sandbox.fault(#"{"path": "/", "# + fault)
+            let refused = try await world.lanyard(["token", "https://public.ecr.aws"])
+            #expect(refused.status == 1 && refused.errors.contains("too many requests"), "\(refused)")
+            #expect(refused.errors.contains("try again in a minute"), "\(refused)")
+        }
+    }
+
+    @Test func `exec sets what AWS's programs read of keys, and unsets what some go by first`() async throws {
+        try await IdentityCenterTests.with { world in
+            let former = [
+                "AWS_PROFILE": "old", "AWS_DEFAULT_PROFILE": "old", "AWS_SECURITY_TOKEN": "old",
+                "AWS_SESSION_TOKEN": "old", "AWS_WEB_IDENTITY_TOKEN_FILE": "/old",
+                "AWS_CREDENTIAL_EXPIRATION": "2001-01-01T00:00:00Z", "AWS_REGION": "eu-west-1",
+            ]
+            let role = "\(Self.portal)/123456789012/Developer"
+            let ended = try await world.lanyard(["exec", role, "--", "env"], former)
+            let own = ended.lines.filter { $0.hasPrefix("AWS_") }.map { String($0.split(separator: "=")[0]) }
+            let names = ["ACCESS_KEY_ID", "CREDENTIAL_EXPIRATION", "REGION", "SECRET_ACCESS_KEY", "SESSION_TOKEN"]
+            #expect(own.sorted() == names.map { "AWS_\($0)" })
+            #expect(!ended.output.contains("=old") && !ended.output.contains("2001-01-01"), "\(own)")
         }
     }
 

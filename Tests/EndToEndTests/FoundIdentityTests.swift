@@ -12,6 +12,7 @@ import Testing
             case $line in
                 operation=*) operation=${line#operation=} ;;
                 variable\\[\\]=ACME_PROFILE=*) who=${line#*=ACME_PROFILE=} ;;
+                variable\\[\\]=HOME=*) file=${line#*=HOME=}/.acme/account && [ -f "$file" ] && who=$(cat "$file") ;;
                 access_token=*) token=${line#access_token=} ;;
             esac
         done
@@ -26,7 +27,7 @@ import Testing
         """
     private static let manifest = """
         identities = ["managed"]
-        variables = ["ACME_PROFILE"]
+        variables = ["ACME_PROFILE", "HOME", "HOME/.acme/account"]
         [[exchange]]
         name = "acme-registry"
         hosts = ["registry.acme.example"]
@@ -71,6 +72,34 @@ import Testing
             }
             let asked = try Self.operations(world)
             #expect(asked.count { $0 == "authenticate" } == 2 && asked.count { $0 == "exchange" } == 2, "\(asked)")
+        }
+    }
+
+    @Test func `a file that decides who it is counts at once, changed or gone, and until then its plugin isn't asked`()
+        async throws
+    {
+        try await Self.with { world, environment in
+            let folder = "\(world.folder)/home/.acme"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let accounts = ["carol", "dave", nil, "carol"]
+            for who in accounts {
+                if let who {
+                    try who.write(toFile: "\(folder)/account", atomically: true, encoding: .utf8)
+                } else {
+                    try FileManager.default.removeItem(atPath: "\(folder)/account")
+                }
+                for _ in 1...2 {
+                    let token = "AT-\(who ?? "nobody")"
+                    let got = try await world.lanyard(["get"], environment, input: "url=https://git.acme.example/x\n")
+                    #expect(got.value("password") == token, "\(got)")
+                    let exchanged = try await world.lanyard(
+                        ["get"], environment, input: "url=https://registry.acme.example\n")
+                    #expect(exchanged.value("password") == "EX-\(token)", "\(exchanged)")
+                }
+            }
+            let asked = try Self.operations(world)
+            #expect(asked.count { $0 == "authenticate" } == accounts.count, "\(asked)")
+            #expect(asked.count { $0 == "exchange" } == accounts.count, "\(asked)")
         }
     }
 

@@ -158,16 +158,28 @@ import Testing
             #expect(own.status == 0 && named.status == 0 && own.value("password") != named.value("password"))
             #expect(try await Self.get(world, ["CLOUDSDK_CONFIG": folder]).output == own.output)
             #expect(try await Self.asked(world) == ["/google/token", "/google/token"])
-            // A file that replaces another is another account's.
-            let path = "\(folder)/replaced.json"
-            var users: [String?] = []
-            for name in ["authorized_user", "service_account"] {
-                try? FileManager.default.removeItem(atPath: path)
-                try FileManager.default.copyItem(atPath: "\(world.sandbox.google)/\(name).json", toPath: path)
-                _ = try await Self.get(world, ["GOOGLE_APPLICATION_CREDENTIALS": path])
-                users.append(try await world.sandbox.requests().last?.user)
+            // A file that replaces another is another account's, wherever it is found.
+            let usual = "application_default_credentials.json"
+            for (path, variables) in [
+                ("\(folder)/replaced.json", ["GOOGLE_APPLICATION_CREDENTIALS": "\(folder)/replaced.json"]),
+                ("\(folder)/\(usual)", ["CLOUDSDK_CONFIG": folder]),
+                ("\(world.folder)/home/.config/gcloud/\(usual)", [:]),
+            ] {
+                try FileManager.default.createDirectory(
+                    atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+                let variables = variables.merging(["NO_GCE_CHECK": "true"]) { $1 }
+                var users: [String?] = []
+                for name in ["authorized_user", "service_account"] {
+                    try? FileManager.default.removeItem(atPath: path)
+                    try FileManager.default.copyItem(atPath: "\(world.sandbox.google)/\(name).json", toPath: path)
+                    _ = try await Self.get(world, variables)
+                    users.append(try await world.sandbox.requests().last?.user)
+                }
+                #expect(users == ["alice@contoso.example", Self.builder], "\(path)")
+                try FileManager.default.removeItem(atPath: path)
+                let gone = try await Self.get(world, variables)
+                #expect(gone.status == 1 && gone.value("password") == nil, "\(gone)")
             }
-            #expect(users == ["alice@contoso.example", Self.builder])
         }
     }
 

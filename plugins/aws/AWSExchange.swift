@@ -163,7 +163,8 @@ struct AWSService: Sendable {
             (name, target) = ("ecr", "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken")
         case .publicRegistry:
             home = try Region("us-east-1", request)
-            url = home.url("api.ecr-public") + "/"
+            let isDual = labels.first == "ecr-public"
+            url = (isDual ? home.dualStackURL("ecr-public") : home.url("api.ecr-public")) + "/"
             (name, target) = ("ecr-public", "SpencerFrontendService.GetAuthorizationToken")
         case .repository, .role, .roleAtIdentityCenter:
             // DOMAIN-OWNER.d.codeartifact.REGION.amazonaws.com, or DOMAIN-OWNER.codeartifact.REGION.on.aws.
@@ -177,7 +178,8 @@ struct AWSService: Sendable {
             home = try Region(labels[place + 1], request)
             var fields: [FormEncoding.Field] = [("domain", String(domain)), ("domain-owner", String(owner))]
             if let duration = try request.duration(orZero: true) { fields.append(("duration", duration)) }
-            url = FormEncoding.append(fields, to: home.url("codeartifact") + "/v1/authorization-token")
+            let service = labels[place - 1] == "d" ? home.url("codeartifact") : home.dualStackURL("codeartifact")
+            url = FormEncoding.append(fields, to: service + "/v1/authorization-token")
             (name, target) = ("codeartifact", nil)
         }
     }
@@ -225,11 +227,20 @@ struct AWSService: Sendable {
             case "ExpiredTokenException", "UnrecognizedClientException":
                 PluginError(.interactionRequired, "\(host) refuses the keys: \(shown)")
             case "InvalidSignatureException": PluginError(unsigned: shown, at: host)
+            case _ where answer.isThrottling: PluginError(throttling: shown, at: host)
+            case "ResourceNotFoundException":
+                PluginError(
+                    .invalidRequest, "\(host) refuses: \(shown)",
+                    hint: "check the domain, its owner and the region in the URL's host")
             case "AccessDeniedException":
                 PluginError(
                     .invalidRequest, "\(host) refuses: \(shown)",
                     hint: "the role needs \(name):GetAuthorizationToken"
                         + (name == "ecr" ? "" : " and sts:GetServiceBearerToken"))
+            case _ where said == nil:
+                PluginError(
+                    .invalidRequest, "something on the way to \(host) refuses: \(shown)",
+                    hint: "the answer isn't AWS's: check the proxy, and what else filters the network")
             default: PluginError(.invalidRequest, "\(host) refuses: \(shown)")
             }
         error.error = code.plain(limit: 100)
@@ -244,12 +255,34 @@ extension Transport {
         _ headers: [(String, String)] = []
     ) async throws(PluginError) -> HTTPAnswer {
         let signature = SignatureV4(keys: keys, region: region.name, service: service)
-        let signed = signature.headers("POST", url, signing: [("content-type", type)] + headers, body: body)
-        do throws(OAuthError) {
-            return try await post(url, body, as: type, headers: headers + signed, .harmless)
-        } catch {
-            throw error.plain
+        func answer() async throws(PluginError) -> HTTPAnswer {
+            let signed = signature.headers("POST", url, signing: [("content-type", type)] + headers, body: body)
+            do throws(OAuthError) {
+                return try await post(url, body, as: type, headers: headers + signed, .harmless)
+            } catch {
+                throw error.plain
+            }
         }
+        let first = try await answer()
+        guard first.isThrottling else { return first }
+        do { try await Task.sleep(for: .seconds(1)) } catch { throw .interrupted }
+        return try await answer()
+    }
+}
+
+extension HTTPAnswer {
+    /// Whether it says that there were too many requests, for which AWS also has the status of mistakes.
+    var isThrottling: Bool {
+        let words = ["Throttl", "TooManyRequests", "RequestLimitExceeded"]
+        return status == 400 && words.contains { (first("x-amzn-errortype") ?? text ?? "").hasBytes($0) }
+    }
+}
+
+extension PluginError {
+    /// Creates the error for too many requests.
+    init(throttling words: String, at host: String) {
+        self.init(
+            .unavailable, "\(host) says that there were too many requests: \(words)", hint: "try again in a minute")
     }
 }
 

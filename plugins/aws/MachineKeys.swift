@@ -26,11 +26,11 @@ struct MachineKeys: Sendable {
 
         /// Returns the keys in the variables themselves; nil if there are none.
         func keys() throws(PluginError) -> AWSKeys? {
-            guard let id = self["AWS_ACCESS_KEY_ID"] else { return nil }
-            guard let secret = self["AWS_SECRET_ACCESS_KEY"] else {
-                throw PluginError(
-                    .invalidRequest, "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY",
-                    hint: "set both, or neither")
+            let (id, secret) = (self["AWS_ACCESS_KEY_ID"], self["AWS_SECRET_ACCESS_KEY"])
+            guard let id, let secret else {
+                if id != nil { throw .lacking("AWS_SECRET_ACCESS_KEY", beside: "AWS_ACCESS_KEY_ID") }
+                if secret != nil { throw .lacking("AWS_ACCESS_KEY_ID", beside: "AWS_SECRET_ACCESS_KEY") }
+                return nil
             }
             let session = self["AWS_SESSION_TOKEN"] ?? self["AWS_SECURITY_TOKEN"]
             let end = self["AWS_CREDENTIAL_EXPIRATION"].flatMap(SecurityTokenService.time)
@@ -64,6 +64,7 @@ struct MachineKeys: Sendable {
                 variables["AWS_WEB_IDENTITY_TOKEN_FILE"] != nil && files.profiles[name ?? "default"] == nil
             return (keys, isOfVariable ? "the role of AWS_ROLE_ARN" : "the profile \(name ?? "default")")
         }
+        if variables["AWS_ROLE_ARN"] != nil { throw .lacking("AWS_WEB_IDENTITY_TOKEN_FILE", beside: "AWS_ROLE_ARN") }
         if let keys = try await metadata.keysOfContainer() { return (keys, "the container's role") }
         if let keys = try await metadata.keysOfInstance() { return (keys, "the instance's role") }
         throw PluginError(
@@ -85,18 +86,34 @@ struct MachineKeys: Sendable {
             let source = try await source(ofRoleIn: profile, name, files, others)
             return try await assume(role, profile, by: source)
         }
-        if let file = isFirst ? variables["AWS_WEB_IDENTITY_TOKEN_FILE"] : nil, let role = variables["AWS_ROLE_ARN"] {
-            return try await keys(ofTokenIn: file, role, variables["AWS_ROLE_SESSION_NAME"])
+        // Each variable counts before the profile's own value, but not for a profile that others name.
+        func value(_ key: String, _ variable: String) -> String? {
+            (isFirst ? variables[variable] : nil) ?? profile[key]
         }
-        if let file = profile["web_identity_token_file"], let role = profile["role_arn"] {
-            return try await keys(ofTokenIn: file, role, profile["role_session_name"])
+        if let file = value("web_identity_token_file", "AWS_WEB_IDENTITY_TOKEN_FILE") {
+            let isOfVariable = isFirst && variables["AWS_WEB_IDENTITY_TOKEN_FILE"] != nil
+            let place = isOfVariable ? "AWS_WEB_IDENTITY_TOKEN_FILE" : "web_identity_token_file of the profile \(shown)"
+            guard let role = value("role_arn", "AWS_ROLE_ARN") else {
+                throw .lacking(isOfVariable ? "AWS_ROLE_ARN" : "role_arn", beside: place)
+            }
+            return try await keys(
+                ofTokenIn: file, named: place, role, value("role_session_name", "AWS_ROLE_SESSION_NAME"))
         }
-        if profile["sso_account_id"] != nil || profile["sso_role_name"] != nil {
+        let userKeys = ["sso_account_id", "sso_role_name"].filter { profile[$0] != nil }
+        if let keys = try userKeys.isEmpty ? files.keys(ofProfile: name) : nil { return keys }
+        let further = ["sso_session", "sso_start_url"].filter { profile[$0] != nil }
+        if !(userKeys + further).isEmpty {
             throw PluginError(
                 .invalidRequest, "the profile \(shown) signs a user in, not this machine",
                 hint: "make a rule for its user instead: lanyard configure aws --profile \(shown)")
         }
-        if let keys = try files.keys(ofProfile: name) { return keys }
+        if profile["login_session"] != nil {
+            throw PluginError(
+                .invalidRequest,
+                "the profile \(shown) has the user's own sign-in of aws login, which lanyard can't use",
+                hint: "have the identity use another profile, by AWS_PROFILE, or make a rule with a sign-in at IAM "
+                    + "Identity Center")
+        }
         if let command = profile["credential_process"] {
             let isOwn = command.pieces(between: " ").first?.pieces(between: "/").last == "lanyard"
             throw PluginError(
@@ -104,6 +121,9 @@ struct MachineKeys: Sendable {
                 "the profile \(shown) has its keys from "
                     + (isOwn ? "lanyard itself" : "a program, which lanyard doesn't run"),
                 hint: "have the identity use another profile, by AWS_PROFILE")
+        }
+        if let key = ["source_profile", "credential_source"].first(where: { profile[$0] != nil }) {
+            throw .lacking("role_arn", beside: "\(key) of the profile \(shown)")
         }
         return nil
     }
@@ -166,7 +186,7 @@ struct MachineKeys: Sendable {
     }
 
     private func keys(
-        ofTokenIn file: String, _ role: String, _ name: String?
+        ofTokenIn file: String, named place: String, _ role: String, _ name: String?
     ) async throws(PluginError) -> AWSKeys {
         try requireRole(role)
         let text: String
@@ -175,7 +195,7 @@ struct MachineKeys: Sendable {
         } catch {
             throw PluginError(
                 .unavailable, "the token file \(file.displayable(limit: 300)) can't be read: \(error.reason)",
-                hint: "check AWS_WEB_IDENTITY_TOKEN_FILE, and that the pod mounts the token")
+                hint: "check \(place), and that the pod mounts the token")
         }
         let token = String(text.trimmed(of: " \t\r\n"))
         guard token.utf8.count >= 4, token.utf8.allSatisfy(\.isVisibleASCII) else {
@@ -201,6 +221,13 @@ struct MachineKeys: Sendable {
     }
 }
 
+extension PluginError {
+    /// The error for one of two settings of which AWS's SDKs need both.
+    fileprivate static func lacking(_ name: String, beside other: String) -> PluginError {
+        PluginError(.invalidRequest, "\(other) is set without \(name)", hint: "set both, or neither")
+    }
+}
+
 /// The SDKs' shared files: the configuration and the keys, whose sections of one profile are one.
 struct SharedFiles: Sendable {
     /// The keys and values of each profile.
@@ -223,6 +250,11 @@ struct SharedFiles: Sendable {
         for (variable, usual) in [("AWS_CONFIG_FILE", "config"), ("AWS_SHARED_CREDENTIALS_FILE", "credentials")] {
             var path = variables[variable] ?? "\(home)/.aws/\(usual)"
             if path == "~" || path.hasPrefix("~/") { path = home + path.dropFirst() }
+            guard path.utf8.first == UInt8(ascii: "/") else {
+                throw PluginError(
+                    .invalidRequest, "\(variable) is no path from the root",
+                    hint: "write it with a leading slash: other folders mean other files")
+            }
             do throws(FileError) {
                 texts.append(String(decoding: try OpenFile(path).contents(atMost: Self.longest), as: UTF8.self))
             } catch {

@@ -154,7 +154,11 @@ struct MetadataService: Sendable {
             let identity: HTTPClient.ServerIdentity =
                 url.hasPrefix("https:") ? .trusted(try TrustAnchors(NetworkSettings(environment: [:]))) : .anyone
             let client = HTTPClient(userAgent: "lanyard/\(Version.current)", identity, limits: limits)
-            return try await client.send(HTTPRequest(method, url, headers: headers), within: limit)
+            let request = HTTPRequest(method, url, headers: headers)
+            let first = try await client.send(request, within: limit)
+            guard first.isOutage else { return first }
+            try await Task.sleep(for: .seconds(1))
+            return try await client.send(request, within: limit)
         } catch {
             throw PluginError(
                 .unavailable,
@@ -166,10 +170,14 @@ struct MetadataService: Sendable {
     private static func refusal(_ answer: HTTPAnswer, _ name: String) -> PluginError {
         let said = answer.json
         let words = (said?["message"] ?? said?["Message"] ?? said?["Code"])?.string ?? "HTTP \(answer.status)"
-        let isOutage = answer.status >= 500 || answer.status == 429
+        let isOff = answer.status == 403 && name == Instance.name
         return PluginError(
-            isOutage ? .unavailable : .invalidRequest, "\(name) refuses: \(words.displayable(limit: 300))",
-            hint: isOutage ? nil : "check the role that AWS gives this machine")
+            answer.isOutage ? .unavailable : .invalidRequest, "\(name) refuses: \(words.displayable(limit: 300))",
+            hint: answer.isOutage
+                ? "try again in a minute"
+                : isOff
+                    ? "turn the instance's metadata on, or use another identity here"
+                    : "check the role that AWS gives this machine")
     }
 
     private static func wrong(_ variable: String, _ what: String) -> PluginError {
@@ -177,4 +185,8 @@ struct MetadataService: Sendable {
             .invalidRequest, "the variable \(variable) \(what)",
             hint: "unset it, or set it as the machine's platform does")
     }
+}
+
+extension HTTPAnswer {
+    fileprivate var isOutage: Bool { status >= 500 || status == 429 }
 }

@@ -38,7 +38,15 @@ struct Portal: Sendable {
         }
         let answer = try await get("federation/credentials", [("role_name", parts[1]), ("account_id", parts[0])])
         guard ![403, 404].contains(answer.status) else {
-            throw choose(try await roles(), "you don't have the role \(parts[1]) in the account \(parts[0])")
+            let all = try await roles()
+            guard all.contains(where: { $0.text == role }) else {
+                throw choose(all, "you don't have the role \(parts[1]) in the account \(parts[0])")
+            }
+            let words = answer.json?["message"]?.string ?? "HTTP \(answer.status)"
+            throw PluginError(
+                .invalidRequest,
+                "\(host) lists the role \(parts[1]) in the account \(parts[0]), but refuses its keys: "
+                    + words.displayable(limit: 300), hint: "ask your administrator whether the role is there by now")
         }
         let said = try document(answer)["roleCredentials"]
         let texts = ["accessKeyId", "secretAccessKey", "sessionToken"].map { said?[$0]?.string }

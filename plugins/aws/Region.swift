@@ -45,7 +45,8 @@ struct Region: Sendable, Equatable {
         return pairs.first { $0.0 == host }.map { String($0.1) }
     }
 
-    private static let optionHint = "run: lanyard config set plugin.aws.region eu-central-1"
+    private static let optionHint =
+        "say in which region that is, such as: lanyard config set plugin.aws.region eu-central-1"
 
     /// Returns the URL of a service, without a slash at the end.
     func url(_ service: String) -> String { endpoint ?? "https://\(service).\(name).\(domains.usual)" }

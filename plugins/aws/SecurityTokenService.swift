@@ -98,6 +98,19 @@ struct SecurityTokenService: Sendable {
                         : "the role's trust policy must name the role before it, and its own policy must allow sts:AssumeRole"
                 )
             case "SignatureDoesNotMatch": PluginError(unsigned: words, at: host)
+            // Keys that were made a moment ago aren't known everywhere.
+            case "InvalidClientTokenId":
+                PluginError(.interactionRequired, "\(host) refuses the keys: \(words)")
+            case _ where answer.isThrottling: PluginError(throttling: words, at: host)
+            case "RegionDisabledException":
+                PluginError(
+                    .invalidRequest, "\(host) refuses: \(words)",
+                    hint: "have an administrator turn the region's token service on, or use another region's")
+            case "ValidationError" where words.hasBytes("DurationSeconds"):
+                PluginError(
+                    .invalidRequest, "\(host) refuses: \(words)",
+                    hint: "a role that another role assumes has an hour at most: in the rule, write duration = \"3600\""
+                )
             case "IDPCommunicationError": PluginError(.unavailable, "\(host) can't ask the token's issuer: \(words)")
             default: PluginError(.invalidRequest, "\(host) refuses: \(words)")
             }

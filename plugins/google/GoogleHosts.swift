@@ -43,7 +43,8 @@ struct GoogleHosts: Sendable {
             throw PluginError(
                 .invalidRequest,
                 "\(place) is for the universe \(named.displayable(limit: 100)), and not for \(universe)",
-                hint: "in the configuration, below [plugin.google], write: universe-domain = \"…\"")
+                hint:
+                    "if it is yours: lanyard config set plugin.google.universe-domain \(named.displayable(limit: 100))")
         }
     }
 
@@ -185,7 +186,11 @@ struct GoogleServices: Sendable {
             error.hint = "sign in again with gcloud auth application-default login, or get a new key or configuration"
         case ("PERMISSION_DENIED", _):
             error.hint = "the account needs the role Service Account Token Creator at the account that it impersonates"
-        case ("NOT_FOUND", _): error.hint = "check the name of the service account"
+        case ("NOT_FOUND", _), ("HTTP 404", _):
+            error.hint = "check the name of the service account in service_account_impersonation_url of the file"
+        case ("UNAUTHENTICATED", _): error.hint = "check that the account that impersonates still exists"
+        case ("invalid_client", _):
+            error.hint = "the file's client is gone: sign in again with gcloud auth application-default login"
         case ("invalid_scope", _): error.hint = "check the scopes of the rule, and what was agreed to at the sign-in"
         case ("invalid_target", _): error.hint = "check the audience in the file: the workload identity pool's provider"
         case ("internal_failure", _), ("server_error", _), ("temporarily_unavailable", _):

@@ -51,7 +51,12 @@ package struct GooglePlugin: AuthorityPlugin {
             let services = GoogleServices(hosts: try GoogleHosts(request), transport: transport)
             let credentials = try await DefaultCredentials(surroundings, services)
             let wanted = try GoogleDemand(request)
-            let token = try await credentials.token(wanted)
+            let token: GoogleToken
+            do throws(PluginError) { token = try await credentials.token(wanted) } catch {
+                guard error.error == "UNAUTHENTICATED" else { throw error }
+                // Impersonation refused the token before, which is got anew, too.
+                token = try await credentials.token(wanted)
+            }
             var result = PluginResult(
                 accessToken: token.secret, expiresIn: token.expiresIn, scopes: request.scopes,
                 environment: "localhost", realm: "managed_identity", account: nil)

@@ -52,7 +52,10 @@ struct MetadataServer: GoogleCredentials {
                 within: isCertain ? .seconds(3) : probeLimit)
             guard answer.first(flavor) == google else { throw HTTPError(.garbled) }
         } catch {
-            throw .noDefaultCredentials
+            guard let named else { throw .noDefaultCredentials }
+            throw PluginError(
+                .unavailable, "no metadata server of Google's answers at \(named.displayable(limit: 200))",
+                hint: "check GCE_METADATA_HOST, or unset it")
         }
         return server
     }

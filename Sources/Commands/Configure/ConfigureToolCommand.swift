@@ -45,11 +45,15 @@ struct ConfigureToolCommand<Index: TableIndex>: Command {
         try settings.requireUse()
         let plan = try ToolPlan(tool, place, context)
         // Read them first: the changes replace the settings that they come from.
-        let rules = try settings.rules()
+        var rules = try settings.rules()
         if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
         // What a profile's own tool finds on this machine, it needs no lanyard for.
         let isWanted = rules.isEmpty && !tool.hasProfiles
-        let found = isWanted ? try await HostRule.found(for: pattern, options.prompt(context), context) : nil
+        let others = isWanted ? try pattern.map { try ToolSetup.rules(for: $0, context) } ?? [] : []
+        let found =
+            isWanted
+            ? try await HostRule.found(for: pattern, isOnlyWay: others.isEmpty, options.prompt(context), context) : nil
+        if found == nil { rules += others }
         let isDone = try await apply(plan, settings, found, context)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
@@ -159,6 +163,20 @@ extension TableIndex {
     static var unconfigure: any ParsableCommand.Type { UnconfigureToolCommand<Self>.self }
 }
 
+extension ToolSetup {
+    /// Returns the rules by which other tools' own sign-ins serve a host.
+    fileprivate static func rules(
+        for pattern: URLPattern, _ context: CommandContext
+    ) throws(CommandError) -> [NeededRule] {
+        let place = try ToolTarget(context)
+        var rules: [NeededRule] = []
+        for setup in all {
+            if let rule = try setup.settings(place).rule(for: pattern) { rules.append(rule) }
+        }
+        return rules
+    }
+}
+
 extension TableIndices {
     static var ofSetups: [any TableIndex.Type] { types(ToolSetup.all.count) }
 }
@@ -196,10 +214,10 @@ extension ArgumentHelp {
     /// Returns the help for a tool's URL, hidden if it takes none.
     static func url(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
         if case .host(_, let help) = tool.url { return ArgumentHelp(help, valueName: "host") }
-        if tool.url == .offered {
+        let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
+        if tool.url == .offered, !isClear {
             return ArgumentHelp("\(text); if left out, you choose among those of your profiles.")
         }
-        let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
         return ArgumentHelp(
             isClear ? "\(text)." : "\(text); every URL if left out.",
             visibility: tool.url == .none ? .hidden : .default)

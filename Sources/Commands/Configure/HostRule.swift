@@ -45,7 +45,7 @@ struct HostRule {
             context.console.note("no rule is written for \(pattern.host.urlText): \(failure.message)")
             for hint in failure.hints { context.console.note(hint) }
             guard let prompt else {
-                let add: ShellCommand = "lanyard rule add \(pattern.text) --authority URL"
+                let add: ShellCommand = "lanyard rule add \(pattern.text) --authority \(new.likelyAuthority ?? "URL")"
                 context.console.note(Hint("or have your organisation's sign-in used", run: add))
                 context.console.note("then run this again")
                 return nil
@@ -70,14 +70,19 @@ struct HostRule {
         let (options, page): (RuleOptions, SignInPageOptions)
         do { (options, page) = (try .parse([]), try .parse([])) } catch { return }
         var draft = RuleDraft(session: session, pattern: rule.pattern, options: options, page: page, prompt: prompt)
+        draft.likelyAuthority = likelyAuthority
+        (identity, rule) = (nil, try await draft.rule())
+    }
+
+    /// The only authority of the plugin's that rules or other tools' settings name; nil if there are several.
+    private var likelyAuthority: String? {
         let ofTools = ToolSetup.all.flatMap { setup in
             (try? setup.settings(ToolTarget(session.context)).authorities) ?? []
         }
-        let known = session.configuration.rules.map(\.authority) + ofTools
-        draft.likelyAuthority = known.last {
+        let known = Set(session.configuration.rules.map(\.authority) + ofTools).filter {
             session.registry.match(authority: $0, kind: nil, isConfigured: true)?.plugin.name == plugin.name
         }
-        (identity, rule) = (nil, try await draft.rule())
+        return known.count == 1 ? known.first : nil
     }
 
     /// What the plugin is asked to look for.

@@ -23,8 +23,8 @@ struct ExecCommand: TokenNamingCommand {
         discussion: """
             The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
             \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
-            that isn't known. For AWS keys the variables are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
-            AWS_SESSION_TOKEN. With --as the command gets no token: it finds lanyard where it looks for another program, \
+            that isn't known. For AWS keys the variables are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+            AWS_SESSION_TOKEN and AWS_CREDENTIAL_EXPIRATION, and AWS_PROFILE and others that come first are unset. With --as the command gets no token: it finds lanyard where it looks for another program, \
             or for a managed identity, and asks for tokens itself.
             """)
 
@@ -133,10 +133,12 @@ struct ExecCommand: TokenNamingCommand {
         context.mask([acquired.accessToken.reveal()])
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         guard acquired.fields.isEmpty else {
-            guard let keys = AWSProtocol.variables(of: acquired.fields), env.isEmpty else {
+            guard let keys = AWSProtocol.variables(of: acquired.fields, until: acquired.expiresOn),
+                env.isEmpty
+            else {
                 throw CommandError(EngineError.severalParts(acquired.fields.keys.sorted(), place: url), in: context)
             }
-            try ProgramInPlace(words: command, variables: variables.merging(keys) { $1 }).run()
+            try ProgramInPlace(words: command, variables: keys.merging(variables as [String: String?]) { $1 }).run()
         }
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()

@@ -327,6 +327,11 @@ extension PluginManifest {
 }
 
 extension WireForm {
+    /// A variable's name, or a file's path below the folder that a variable names.
+    static let variableOrFile = WireForm(limit: 256) { text in
+        let (name, path) = text.cut(at: "/") ?? (text[...], nil)
+        return String(name).isVariableName && path.map { !$0.isEmpty && $0.utf8.allSatisfy(\.isVisibleASCII) } ?? true
+    }
     /// A plugin's name, which becomes part of paths and messages.
     static let pluginName = WireForm(limit: 64, allows: \.isPluginName)
     /// A host, which may begin with one or more `*.`.

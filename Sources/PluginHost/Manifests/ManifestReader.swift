@@ -85,7 +85,7 @@ struct ManifestReader {
         manifest.challengePaths = try table.list("challenge-paths", .token(128))
         manifest.clientRegistration = try table.text("client-registration", .text(512))
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
-        manifest.variables = try table.list("variables", .fieldName)
+        manifest.variables = try table.list("variables", .variableOrFile)
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
         try readTables(table, into: &manifest)
         // A manifest that names a redirect URI says by that that its plugin takes one.

@@ -25,7 +25,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var bareScopes: String?
     /// The kinds of identity that it serves.
     public var identities: [PluginIdentity.Kind] = []
-    /// The variables that may describe its identities; it gets them with the request.
+    /// The variables that may describe its identities, which it gets with the request, and the files, as `HOME/.aws/config`: below the
+    /// folder that a variable names.
     public var variables: [String] = []
     /// The identities that these variables describe; the first row that fits is used.
     public var identityPatterns: [IdentityPattern] = []

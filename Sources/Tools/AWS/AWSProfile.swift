@@ -68,6 +68,16 @@ struct AWSProfile {
     /// The account's registries in all regions.
     var registries: String { "https://\(account).dkr.ecr.*.\(suffix)" }
 
+    /// Whether a host is a registry of the account's, or CodeArtifact's for a domain of the account's.
+    func mayOpen(_ host: String) -> Bool {
+        let labels = host.pieces(between: ".")
+        guard let first = labels.first, first == account || first.hasSuffix("-\(account)"),
+            labels.contains(where: { $0.hasPrefix("dkr") || $0 == "codeartifact" }), let last = labels.last
+        else { return false }
+        // The names for both versions of IP end otherwise: `123456789012.dkr-ecr.eu-central-1.on.aws`.
+        return suffix.hasSuffix(last == "aws" ? ".com" : ".\(last)")
+    }
+
     private var host: String { StrictURL(https: startURL)?.hostText ?? "" }
 
     /// The options of a rule for a start URL at a domain of the organisation's own, which only leads to AWS.

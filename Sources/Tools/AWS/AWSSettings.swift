@@ -60,13 +60,6 @@ struct AWSSettings: ToolSettings {
     /// Returns the rules for the sign-in of the profile whose role this is, and for its account's registries.
     func rules() throws(CommandError) -> [NeededRule] {
         guard let profile = profiles.first(where: { $0.url == place.url }) else { return [] }
-        let configuration = try place.context.configuration()
-        func needed(_ subject: String, _ url: String, _ further: [String] = []) -> NeededRule {
-            var rule = NeededRule(
-                subject: subject, arguments: [url, "--authority", profile.startURL] + profile.kind + further)
-            rule.options = profile.options(besides: configuration.pluginOptions["aws"] ?? [:])
-            return rule
-        }
         func authority(_ url: String) throws(CommandError) -> String? {
             guard let pattern = URLPattern(url) else { return nil }
             return try place.context.resolve(pattern.request)?.authority
@@ -75,15 +68,46 @@ struct AWSSettings: ToolSettings {
         let other = try authority(profile.url)
         if other != profile.startURL {
             let url = profile.portal + (other == nil ? "" : "/\(profile.account)")
-            rules.append(needed("the profile \(profile.name.displayable(limit: 100))", url))
+            rules.append(try needed(profile, "the profile \(profile.name.displayable(limit: 100))", url))
         }
         let registries = profile.registries
         let isInUse = ["docker", "podman"].contains { place.context.program($0) != nil }
         if isInUse, try authority(registries.replacing(bytes: "*", with: profile.region)) == nil {
-            let role = ["--exchange-parameter", "role=\(profile.account)/\(profile.role)"]
-            rules.append(needed("docker, for the registries of \(profile.account),", registries, role))
+            let subject = "docker, for the registries of \(profile.account),"
+            rules.append(try needed(profile, subject, registries, withRole: true))
         }
         return rules
+    }
+
+    private func needed(
+        _ profile: AWSProfile, _ subject: String, _ url: String, withRole: Bool = false
+    ) throws(CommandError) -> NeededRule {
+        let role = withRole ? ["--exchange-parameter", "role=\(profile.account)/\(profile.role)"] : []
+        var rule = NeededRule(
+            subject: subject, arguments: [url, "--authority", profile.startURL] + profile.kind + role)
+        rule.options = profile.options(besides: try place.context.configuration().pluginOptions["aws"] ?? [:])
+        return rule
+    }
+
+    /// Returns the rule for a registry or repository of an account that a profile signs in for, the usual profile first.
+    func rule(for pattern: URLPattern) throws(CommandError) -> NeededRule? {
+        let host = pattern.host.name
+        let own = profiles.filter { $0.mayOpen(host) }
+        guard let profile = own.first(where: { $0.name == self.profile }) ?? own.first,
+            try place.context.resolve(pattern.request) == nil
+        else { return nil }
+        return try needed(profile, host, pattern.text, withRole: true)
+    }
+
+    func urls(undoing entries: [RecordedChange]) -> [String] {
+        let urls = entries.compactMap(\.place)
+        // `configure` offered rules for the registries of these accounts, too.
+        return urls
+            + urls.compactMap { $0.cut(atText: "://portal.sso.")?.1 }.compactMap { rest in
+                let parts = rest.pieces(between: "/")
+                guard parts.count == 3, let (region, _) = parts[0].cut(at: ".") else { return nil }
+                return "https://\(parts[1]).dkr.ecr.*.\(AWSDomains(ofRegion: String(region)).usual)"
+            }
     }
 
     /// Throws for hosts other than AWS's, unless a rule says that they are token services.

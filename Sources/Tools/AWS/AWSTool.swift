@@ -54,15 +54,18 @@ public struct AWSProtocol: ToolProtocol {
     /// Whether an exchange of lanyard's plugins returns AWS keys.
     public static func givesKeys(_ exchange: String?) -> Bool { [Self.exchange, "aws-sso"].contains(exchange) }
 
-    /// Returns the variables in which the AWS CLI and SDKs find keys; nil for a credential that has none.
-    public static func variables(of fields: [String: Secret]) -> [String: String]? {
-        let names = [
-            "AccessKeyId": "AWS_ACCESS_KEY_ID", "SecretAccessKey": "AWS_SECRET_ACCESS_KEY",
-            "SessionToken": "AWS_SESSION_TOKEN",
+    /// Returns the variables in which the AWS CLI and SDKs find keys, which end then, without those that some of them go by
+    /// first; nil for a credential that has none.
+    public static func variables(of fields: [String: Secret], until end: Int?) -> [String: String?]? {
+        guard let id = fields["AccessKeyId"], let secret = fields["SecretAccessKey"] else { return nil }
+        var variables: [String: String?] = [
+            "AWS_ACCESS_KEY_ID": id.reveal(), "AWS_SECRET_ACCESS_KEY": secret.reveal(),
+            "AWS_SESSION_TOKEN": fields["SessionToken"]?.reveal(), "AWS_CREDENTIAL_EXPIRATION": end.map(Moment.utc),
         ]
-        guard fields["AccessKeyId"] != nil, fields["SecretAccessKey"] != nil else { return nil }
-        let pairs = names.compactMap { name, variable in fields[name].map { (variable, $0.reveal()) } }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        for name in ["SECURITY_TOKEN", "PROFILE", "DEFAULT_PROFILE", "WEB_IDENTITY_TOKEN_FILE"] {
+            variables.updateValue(nil, forKey: "AWS_\(name)")
+        }
+        return variables
     }
 
     private let arguments: [String]
