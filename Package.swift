@@ -584,3 +584,11 @@ let package = Package(
             swiftSettings: strict),
     ] + (isDevelopment ? development.filter { $0.type != .test || testNames?.contains($0.name) ?? true } : [])
 )
+
+// ArgumentParser finds the options of commands by reflection. Elsewhere, the names and types of all properties and cases would only make the
+// programs larger, by half a megabyte in lanyard.
+for target in package.targets where ![.test, .plugin].contains(target.type) {
+    guard !["CommandKit", "Commands", "Diagnosis", "lanyard-sandbox"].contains(target.name) else { continue }
+    target.swiftSettings?.append(
+        .unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"], .when(configuration: .release)))
+}

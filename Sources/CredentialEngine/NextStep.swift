@@ -92,7 +92,9 @@ extension CredentialSources {
         case .renew: return .renew(decision.doubt)
         case .authenticate: return .authenticate
         case .askUser:
-            return signIn(decision, wanted, prompts, .interactionRequired(nil, account: decision.account))
+            return signIn(
+                decision, wanted, prompts,
+                .interactionRequired(decision.complaint(about: wanted), account: decision.account))
         case .refuse(let error):
             switch error {
             case .noSuchAccount: return signIn(decision, wanted, prompts, error)

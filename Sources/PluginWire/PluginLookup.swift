@@ -1,4 +1,4 @@
-import Secrets
+package import Secrets
 
 /// What a credential is looked up for, and by which row of the plugin's manifest.
 public struct PluginLookup: Sendable, Equatable {
@@ -22,6 +22,12 @@ public struct PluginLookup: Sendable, Equatable {
     ) {
         (self.source, self.reference, self.row) = (source, reference, row)
         (self.host, self.path, self.username) = (host, path, username)
+    }
+
+    /// Whether a user name that was found is neither the one that is asked for nor the one that the row fixes.
+    package func isFor(anotherThan found: Secret?) -> Bool {
+        guard let username, let found = found?.reveal() else { return false }
+        return found != username && !row.username.contains("=" + found)
     }
 
     func write(to writer: inout WireWriter) throws(ProtocolError) {

@@ -1,9 +1,9 @@
 import Addresses
 internal import AnswerCache
 public import Keyring
-import Model
+public import Model
 public import PluginHost
-import PluginWire
+public import PluginWire
 import Secrets
 
 /// All accounts, the user's choices, and which account is used where.
@@ -154,4 +154,9 @@ public struct StoredAccount: Sendable {
     var everything: [CredentialRecord] {
         records.all.filter { $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() }
     }
+}
+
+extension Decision {
+    /// What speaks against what is stored of the account that has to sign in; nil if nothing does.
+    public func complaint(about request: TokenRequest) -> PluginError? { stored?.complaint(about: request) }
 }

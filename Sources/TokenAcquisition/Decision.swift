@@ -182,8 +182,7 @@ public struct Decider: Serviced {
                 var stored = SilentSelection(
                     records: records, place: place, account: meant.account, request: request,
                     timing: services.timing, now: clock())
-                stored.renewsLate = authority.issuer?.revokesOnRenewal ?? false
-                stored.addsNoScopes = authority.scopesAreOfSignIn
+                stored.heed(authority)
                 let account = StoredAccount(account: meant.account, selection: stored, records: records)
                 decision.decide(for: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }

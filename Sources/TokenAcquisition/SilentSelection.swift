@@ -3,12 +3,13 @@ import Claims
 import JSON
 import Keyring
 import Model
+import PluginHost
 import Rules
 import Secrets
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
 struct SilentSelection: Sendable {
-    /// Seconds before its expiry from which a token is no longer handed out, but for the last fifth of a shorter life.
+    /// Seconds before its expiry from which a token is no longer handed out.
     static let expiryBuffer = 300
     /// The same if a renewal revokes the previous token, which another process may be using.
     static let lateExpiryBuffer = 60
@@ -21,6 +22,8 @@ struct SilentSelection: Sendable {
     var renewsLate = false
     /// Whether the authority's renewals bring no scopes that the sign-in wasn't for, as at code hosts.
     var addsNoScopes = false
+    /// Whether tokens may live for so few minutes that they serve until the last fifth of their lives.
+    var mayBeShort = false
     /// When tokens are to be renewed, unless they are renewed late.
     let timing: RenewalTiming
     /// The time in seconds since 1970.
@@ -64,6 +67,14 @@ struct SilentSelection: Sendable {
             .max { $0.cachedAt < $1.cachedAt }
     }
 
+    /// Takes what the authority's tokens are like.
+    mutating func heed(_ authority: AuthorityMatch) {
+        renewsLate = authority.issuer?.revokesOnRenewal ?? false
+        addsNoScopes = authority.scopesAreOfSignIn
+        // Other issuers than directories and code hosts are as people configure them.
+        mayBeShort = !authority.scopesAreOfSignIn && authority.isSeparate
+    }
+
     private var actualTiming: RenewalTiming { renewsLate ? .whenDue : timing }
 
     /// The access token to hand out; nil if there is none.
@@ -81,7 +92,8 @@ struct SilentSelection: Sendable {
     /// Whether what was granted lives for some more seconds and isn't to be renewed ahead of time now.
     private func isFresh(_ record: some GrantedRecord, _ buffer: Int = Self.expiryBuffer) -> Bool {
         let fifth = record.expiresOn.map { max($0 - record.cachedAt, 0) / 5 } ?? 0
-        return record.lives(after: now + min(buffer, fifth)) && record.cachedAt <= now + Self.expiryBuffer
+        return record.lives(after: now + (mayBeShort ? min(buffer, fifth) : buffer))
+            && record.cachedAt <= now + Self.expiryBuffer
             && (actualTiming != .ahead || record.aheadOn.map { $0 > now } ?? true)
     }
 
@@ -260,7 +272,7 @@ extension SilentSelection {
     static func lastQuarter(from cachedAt: Int, to expiresOn: Int) -> Int {
         let life = max(expiresOn - cachedAt, 0)
         if life >= longLife { return expiresOn - life / 4 }
-        let usable = max(life - expiryBuffer, 0)
-        return expiresOn - expiryBuffer - usable / 4
+        let buffer = life > expiryBuffer ? expiryBuffer : life / 5
+        return expiresOn - buffer - (life - buffer) / 4
     }
 }

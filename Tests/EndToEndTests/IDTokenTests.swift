@@ -117,6 +117,19 @@ import Testing
         }
     }
 
+    @Test func `tokens that live for minutes aren't renewed at each use`() async throws {
+        try await Self.withRule(#"{"access_token_lifetime": 60}"#) { world, url in
+            let first = try await world.lanyard(["token", url], world.browser(as: Self.alice))
+            #expect(first.status == 0, "\(first)")
+            try await world.sandbox.clearLog()
+            for _ in 1...3 {
+                let again = try await world.lanyard(["token", url])
+                #expect(again.output == first.output, "\(again)")
+            }
+            #expect(try await world.sandbox.requests().isEmpty)
+        }
+    }
+
     @Test func `an issuer that renews no ID tokens has the user sign in again`() async throws {
         try await Self.withRule(#"{"access_token_lifetime": 5, "id_token_at_renewal": 0}"#) { world, url in
             let first = try await world.lanyard(["token", url], world.browser(as: Self.alice))

@@ -120,7 +120,7 @@ import Testing
                 "[[rule]]\nurl = \"https://github.com\"\nauthority = \"https://github.com\"\nclient-id = \"x\"\nscopes = [\"x\"]\n",
                 to: home.folder + "/config/lanyard/config.toml")
             let explained = try await home.lanyard(["explain", "https://github.com/contoso/code"])
-            #expect(explained.output.contains("plugin papers 1, before oauth"), "\(explained)")
+            #expect(explained.output.contains("papers 1, before oauth"), "\(explained)")
         }
     }
 }

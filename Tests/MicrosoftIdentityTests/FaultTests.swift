@@ -63,7 +63,7 @@ struct FaultTests {
         }
     }
 
-    @Test(arguments: [#"{"path":"/","status":502,"times":1}"#, #"{"path":"/token","close":true,"times":1}"#])
+    @Test(arguments: [#"{"path":"openid-configuration","status":502,"times":1}"#, #"{"path":"/token","close":true,"times":1}"#])
     func `one failure is tried again`(_ fault: String) async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(fault)
@@ -167,7 +167,7 @@ struct FaultTests {
 
     @Test func `a renewal ends before the host's patience does`() async throws {
         try await Sandbox.run { sandbox in
-            try await sandbox.plan(#"{"path":"/","delay":5}"#)
+            try await sandbox.plan(#"{"path":"openid-configuration","delay":5}"#)
             var limits = Transport.Limits()
             limits.renewal = .seconds(1)
             let client = MicrosoftPlugin(
@@ -239,7 +239,7 @@ struct FaultTests {
 
     @Test func `an answer with a wrong state is not redeemed`() async throws {
         try await Sandbox.run { sandbox in
-            try await sandbox.plan(#"{"path":"/","state":"guessed"}"#)
+            try await sandbox.plan(#"{"path":"authorize","state":"guessed"}"#)
             let user = ScriptedPerson { event in
                 guard case .openURL(let url, _) = event else { return .unsupported }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")

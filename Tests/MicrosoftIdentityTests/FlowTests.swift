@@ -59,7 +59,7 @@ struct FlowTests {
 
     @Test func `a probe has little time`() async throws {
         try await Sandbox.run { sandbox in
-            try await sandbox.plan(#"{"path":"/","delay":30}"#)
+            try await sandbox.plan(#"{"path":"openid-configuration","delay":30}"#)
             var limits = Transport.Limits()
             limits.probe = .seconds(1)
             let client = MicrosoftPlugin(

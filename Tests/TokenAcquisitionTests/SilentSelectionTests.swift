@@ -73,7 +73,7 @@ import Vectors
         }
     }
 
-    @Test(arguments: [(3600, 2700), (86_400, 64_800), (2400, 1800), (1200, 675), (300, 0), (0, -300)])
+    @Test(arguments: [(3600, 2700), (86_400, 64_800), (2400, 1800), (1200, 675), (301, 1), (300, 180), (0, 0)])
     func `the last quarter begins before a token is no longer handed out`(_ life: Int, _ start: Int) {
         #expect(SilentSelection.lastQuarter(from: 1000, to: 1000 + life) == 1000 + start)
     }

@@ -339,9 +339,7 @@ struct RuleDraft {
 
     private func checked(_ id: String, _ match: AuthorityMatch) throws(CommandError) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
-            throw CommandError(
-                "\(id) is not a client ID", hints: ["the app's registration shows it"]
-            )
+            throw CommandError("\(id) is not a client ID", hints: ["the app's registration shows it"])
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
             throw CommandError(error, in: session.context)
@@ -365,10 +363,8 @@ struct RuleDraft {
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
         if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }
-        // A rule for an ID token without scopes uses openid.
-        if options.token == .id { return [] }
-        // A rule without scopes uses the issuer's, including those that later versions know.
-        if match.issuer?.scopes != nil { return [] }
+        // A rule without scopes uses the issuer's, including those that later versions know, or openid for an ID token.
+        if options.token == .id || match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw noScope }
         console.note("which API of the server's? its app registration names the scopes, below Expose an API")
         let question: Message = "scopes, separated by spaces, such as api://git.contoso.com/.default"

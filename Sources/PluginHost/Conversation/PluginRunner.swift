@@ -159,10 +159,7 @@ public struct PluginRunner: Sendable {
         var runner = self
         if !mayAsk { runner.timeouts.user = timeouts.silence }
         let credential = try await runner.ask(request, plugin, user, reading: PluginCredential.init)
-        if let lookup = request.lookup, let name = lookup.username, let found = credential.username,
-            !found.reveal().isSame(as: name),
-            !lookup.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
-        {
+        if let lookup = request.lookup, lookup.isFor(anotherThan: credential.username) {
             let entry = lookup.reference.isEmpty ? lookup.host : lookup.reference
             throw PluginError(
                 .unavailable, "\(entry) in \(lookup.source) is of another user than the URL's",
