@@ -63,7 +63,9 @@ struct FaultTests {
         }
     }
 
-    @Test(arguments: [#"{"path":"openid-configuration","status":502,"times":1}"#, #"{"path":"/token","close":true,"times":1}"#])
+    @Test(arguments: [
+        #"{"path":"openid-configuration","status":502,"times":1}"#, #"{"path":"/token","close":true,"times":1}"#,
+    ])
     func `one failure is tried again`(_ fault: String) async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(fault)
