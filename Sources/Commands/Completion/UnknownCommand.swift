@@ -30,7 +30,7 @@ struct UnknownCommand: Equatable {
 extension CommandTree {
     /// The names that other programs have for lanyard's commands.
     static let otherNames = [
-        "account": "status", "accounts": "status", "agent": "forward serve", "auth": "status",
+        "account": "status", "accounts": "status --accounts", "agent": "forward serve", "auth": "status",
         "config git": "configure git", "diagnose": "doctor", "env": "exec",
         "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "status",
         "log-in": "login", "log-out": "logout", "logoff": "logout", "logon": "login", "ls": "status",
