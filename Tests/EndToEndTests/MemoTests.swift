@@ -37,7 +37,7 @@ import Testing
     ) async throws {
         try await World.with { world in
             try world.configureIssuer(scopes: ["read_repository"], "kind = \"oidc\"")
-            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            try await world.sandbox.set(#"{"access_token_lifetime": 0}"#)
             for variables in [world.browser(as: place.user), [:]] {
                 let got = try await place.get(world, variables)
                 try #require(got.status == 0, "\(got)")
