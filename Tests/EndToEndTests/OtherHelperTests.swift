@@ -65,7 +65,8 @@ struct OtherHelperTests {
                 try await world.git(["clone", "--quiet", repository, "own"], browser)
             }
             let opener = "\(world.folder)/bin/xdg-open"
-            try "#!/bin/sh\nexec \(browser["BROWSER"] ?? "") \"$1\"\n".write(
+            // As the real one, it is gone before the page is: the helper answers the page only then.
+            try "#!/bin/sh\n\(browser["BROWSER"] ?? "") \"$1\" >/dev/null 2>&1 &\n".write(
                 toFile: opener, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: opener)
             var settings = ["credential.helper=", "credential.helper=\(program)"]
