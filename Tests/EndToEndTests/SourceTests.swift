@@ -267,6 +267,8 @@ import Testing
     @Test(arguments: [
         ("bw:x", "bw is not installed"), ("pas:x", "no plugin has the source pas"),
         ("pass", "the rule doesn't say what to look up in pass"),
+        ("gh:somebody", "gh looks up what it has for a host, and nothing by name"),
+        ("glab:x", "write source = \"glab\" in the rule"),
         ("pass:--help", "--help looks like an option of a program"),
         ("command:exit 3", "command has nothing for exit 3, or is locked"),
         ("command:echo out of order >&2; exit 1", "or is locked: out of order"),
