@@ -24,6 +24,9 @@ public struct PluginLookup: Sendable, Equatable {
         (self.host, self.path, self.username) = (host, path, username)
     }
 
+    /// What is looked up, for users.
+    package var entry: String { (reference.isEmpty ? host : reference).displayable(limit: 200) }
+
     /// Whether a user name that was found is neither the one that is asked for nor the one that the row fixes.
     package func isFor(anotherThan found: Secret?) -> Bool {
         guard let username, let found = found?.reveal() else { return false }

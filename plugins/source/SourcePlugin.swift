@@ -116,9 +116,6 @@ extension PluginRequest {
 }
 
 extension PluginLookup {
-    /// What is looked up, for users.
-    var entry: String { (reference.isEmpty ? host : reference).displayable(limit: 200) }
-
     /// The hint with the command that unlocks the program; nil if it has none.
     var unlocking: String? {
         guard let unlock = row.unlock, let command = try? filled(unlock, quoting: true) else { return nil }

@@ -160,9 +160,8 @@ public struct PluginRunner: Sendable {
         if !mayAsk { runner.timeouts.user = timeouts.silence }
         let credential = try await runner.ask(request, plugin, user, reading: PluginCredential.init)
         if let lookup = request.lookup, lookup.isFor(anotherThan: credential.username) {
-            let entry = lookup.reference.isEmpty ? lookup.host : lookup.reference
             throw PluginError(
-                .unavailable, "\(entry) in \(lookup.source) is of another user than the URL's",
+                .unavailable, "\(lookup.entry) in \(lookup.source) is of another user than the URL's",
                 hint: "name the user's own entry in the rule, or leave the user name out of the URL")
         }
         return credential
