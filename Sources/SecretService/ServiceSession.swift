@@ -1,4 +1,5 @@
 internal import CGLib
+internal import Glibc
 internal import Keyring
 
 /// A connection to the Secret Service for a single operation, on one thread and within a deadline.
@@ -28,6 +29,9 @@ final class ServiceSession: KeyringSession {
         self.environment = environment
         self.isRepeated = isRepeated
     }
+
+    /// The time in microseconds in which a provider takes the place of another.
+    private static let replacement: UInt32 = 200_000
 
     static let service = "org.freedesktop.Secret.Service"
     static let servicePath = "/org/freedesktop/secrets"
@@ -66,8 +70,14 @@ final class ServiceSession: KeyringSession {
         let reply = provider.reply {
             secret_service_search_for_dbus_paths(service, nil, table.pointer, watchdog.cancellable, $0, $1)
         }
-        try watchdog.succeeding {
-            secret_service_search_for_dbus_paths_finish(service, reply.result, &unlocked, &locked, $1)
+        do throws(KeyringError) {
+            try watchdog.succeeding {
+                secret_service_search_for_dbus_paths_finish(service, reply.result, &unlocked, &locked, $1)
+            }
+        } catch  where error.isMissingObject {
+            // A daemon that is being replaced gives its methods back before its name.
+            if !isRepeated { usleep(Self.replacement) }
+            throw error.worthRepeating
         }
         return ([String](consuming: unlocked), [String](consuming: locked))
     }

@@ -132,6 +132,13 @@ import Testing
         }
     }
 
+    @Test func `a daemon that another takes the place of is asked again`() async throws {
+        try await withProvider(["searches=later"]) { keyring, _ in
+            try await keyring.save([Sample.account])
+            #expect(try await keyring.records() == [Sample.account])
+        }
+    }
+
     @Test func `a provider at work is waited for, up to a limit, and one that hangs is not`() async throws {
         try await withProvider(["busy=4"]) { keyring, _ in
             let patient = try await keyring.probe("records", ["deadline": "1"])
