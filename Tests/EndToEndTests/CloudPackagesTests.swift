@@ -263,6 +263,33 @@ struct CloudPackagesTests {
         }
     }
 
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: Clients.newer("docker-credential-gcr")),
+            "there is none: script/get newer-tools says why"),
+        arguments: ["external_account", "impersonated_external_account"])
+    func `Google's helper for docker makes the same requests`(_ name: String) async throws {
+        try await Shop.with(.artifactRegistry) { shop in
+            try? shop.world.link("docker-credential-lanyard")
+            // By itself, the other one asks gcloud first. A service account signs its tokens without a request there.
+            let settings = shop.world.folder + "/gcr.json"
+            try #"{"TokenSources":["env"]}"#.write(toFile: settings, atomically: true, encoding: .utf8)
+            let variables = GoogleTests.file(name, shop.world).merging([
+                "DOCKER_CREDENTIAL_GCR_CONFIG": settings, "SSL_CERT_FILE": shop.world.sandbox.caFile,
+            ]) { $1 }
+            var asked: [[String]] = []
+            for program in [
+                "\(shop.world.folder)/bin/docker-credential-lanyard", Clients.newer("docker-credential-gcr"),
+            ] {
+                let ended = try await shop.run(
+                    program, ["get"], variables, input: "https://europe-west4-docker.pkg.dev")
+                #expect(ended.status == 0 && ended.output.contains(#""Secret":"ya29."#), "\(ended)")
+                asked.append(try await Self.requests(shop.world))
+            }
+            #expect(!asked[0].isEmpty && asked[0] == asked[1], "\(asked)")
+        }
+    }
+
     @Test(arguments: [IdentityCenterTests.registry, "public.ecr.aws"])
     func `Amazon's helper makes the same request, and gives the same user name`(host: String) async throws {
         try await Shop.with(.codeArtifact) { shop in
