@@ -16,11 +16,14 @@ package enum Clients {
         $0 + "/nuget/artifacts_keyring/plugins/plugins/netcore/CredentialProvider.Microsoft"
     }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
 
+    /// Stands in for a folder that wasn't created: the system's own programs are not those that tests ask for.
+    private static let none = "/nonexistent"
+
     /// Returns a program's path.
-    package static func program(_ name: String) -> String { "\(folder ?? "")/bin/\(name)" }
+    package static func program(_ name: String) -> String { "\(folder ?? none)/bin/\(name)" }
 
     /// Returns the path of a program from script/get newer-tools.
-    package static func newer(_ name: String) -> String { "\(newerFolder ?? "")/bin/\(name)" }
+    package static func newer(_ name: String) -> String { "\(newerFolder ?? none)/bin/\(name)" }
 }
 
 extension World {
