@@ -101,7 +101,8 @@ extension EveryTool {
         call: { Call(arguments: ["get"], input: $0) },
         isNothing: { $0.status == 1 && $0.output == "credentials not found in native keychain\n" && $0.errors.isEmpty },
         isFailure: {
-            $0.status == 1 && $0.lines.count == 1 && !$0.output.hasPrefix("credentials not") && $0.errors.isEmpty
+            $0.status == 1 && $0.lines.count == 1 && !$0.output.hasPrefix("credentials not")
+                && $0.errors.hasPrefix("lanyard: error: ")
         })
 
     private static let cargo = EveryTool(

@@ -266,7 +266,10 @@ public struct DockerProtocol: ToolProtocol {
         case .input(let bytes): input.read(bytes, orEnd: fail("the request is longer than 1 MiB"))
         case .credential(let credential): answer(credential)
         case .nothing: answerWithout()
-        case .refused(let refusal): stored.isCompared ? stored.end(with: nil, orTell: notKept) : fail(refusal.text)
+        case .refused(let refusal):
+            // docker, oras and helm keep to themselves what a helper writes to them.
+            stored.isCompared
+                ? stored.end(with: nil, orTell: notKept) : fail(refusal.text, complaint: .refusal)
         }
     }
 
@@ -338,5 +341,7 @@ public struct DockerProtocol: ToolProtocol {
         ])
     }
 
-    private func fail(_ message: String) -> Turn { Turn(output: Array("\(message)\n".utf8), .end(1)) }
+    private func fail(_ message: String, complaint: Turn.Complaint? = nil) -> Turn {
+        Turn(output: Array("\(message)\n".utf8), complaint: complaint, .end(1))
+    }
 }
