@@ -2,10 +2,12 @@ import Addresses
 
 /// Settings on one line each in a tool's file, for edits that leave everything else unchanged, byte for byte.
 ///
-/// pip and the AWS tools write `[section]` and `key = value`, Go and npm only `key=value`. In a text with sections,
-/// indented lines belong to the key above.
+/// pip and the AWS tools write `[section]` and `key = value`, as Python's configparser reads them, Go and npm only
+/// `key=value`.
 package struct LineSettings {
     private let rows: [Substring]
+    /// Whether each row goes on with the value of a key above it: in a section, one that is indented more than the key.
+    private let isContinued: [Bool]
     /// The name of the section; nil in texts without sections.
     private let section: String?
     /// The rows of the section; nil if there is none.
@@ -13,29 +15,41 @@ package struct LineSettings {
 
     package init(_ text: String, section: String?) {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
-        self.rows = rows
+        let isContinued = Self.continuations(among: rows)
+        (self.rows, self.isContinued) = (rows, isContinued)
         self.section = section
         guard let section else {
             body = 0..<rows.count
             return
         }
-        body = rows.firstIndex { $0.section == section }.map { header in
-            let next = rows[(header + 1)...].firstIndex { $0.section != nil }
-            return header + 1..<(next ?? rows.count)
+        let headers = rows.indices.filter { !isContinued[$0] && rows[$0].section != nil }
+        body = headers.firstIndex { rows[$0].section == section }.map { number in
+            headers[number] + 1..<(headers.dropFirst(number + 1).first ?? rows.count)
+        }
+    }
+
+    private static func continuations(among rows: [Substring]) -> [Bool] {
+        // The indentation of the last key; nil before the first one of a section.
+        var key: Int?
+        var isInSection = false
+        return rows.map { row in
+            guard !row.isBlank, !row.isComment else { return false }
+            if let key, row.indentation > key { return true }
+            let isHeader = row.section != nil
+            isInSection = isInSection || isHeader
+            key = isInSection && !isHeader ? row.indentation : nil
+            return false
         }
     }
 
     /// The number, from 1, of the first line that isn't a comment, a section or a setting within a section; nil if
     /// there is none.
     var firstFault: Int? {
-        var (isInSection, isInSetting) = (false, false)
-        for (index, row) in rows.enumerated() where !row.isBlank && !row.isComment {
-            if row.isIndented, isInSetting { continue }
+        var isInSection = false
+        for (index, row) in rows.enumerated() where !row.isBlank && !row.isComment && !isContinued[index] {
             if row.section != nil {
-                (isInSection, isInSetting) = (true, false)
-            } else if isInSection, row.utf8.contains(where: isSeparator) {
-                isInSetting = true
-            } else {
+                isInSection = true
+            } else if !isInSection || !row.utf8.contains(where: isSeparator) {
                 return index + 1
             }
         }
@@ -46,7 +60,8 @@ package struct LineSettings {
     package func value(of key: String) -> String? {
         guard let place = place(of: key) else { return nil }
         let first = rows[place.lowerBound].utf8.dropFirst(prefix(of: rows[place.lowerBound]).utf8.count)
-        let value = ([Substring(first)] + rows[place].dropFirst()).joined(separator: "\n")
+        let further = place.dropFirst().filter { !rows[$0].isComment }.map { rows[$0] }
+        let value = ([Substring(first)] + further).joined(separator: "\n")
         return value.utf8.last == Self.carriageReturn ? String(Substring(value.utf8.dropLast())) : value
     }
 
@@ -69,13 +84,13 @@ package struct LineSettings {
     }
 
     /// The names of the sections as written.
-    package var sections: [String] { rows.compactMap(\.section) }
+    package var sections: [String] { rows.indices.compactMap { isContinued[$0] ? nil : rows[$0].section } }
 
     /// The names of the section's keys as written, in their order.
     var keys: [String] {
-        (body.map { Array(rows[$0]) } ?? []).compactMap { row in
-            guard name(in: row) != nil, let end = row.utf8.firstIndex(where: isSeparator) else { return nil }
-            return String(row[..<end].trimmed())
+        (body ?? 0..<0).compactMap { index in
+            guard name(in: index) != nil, let end = rows[index].utf8.firstIndex(where: isSeparator) else { return nil }
+            return String(rows[index][..<end].trimmed())
         }
     }
 
@@ -104,15 +119,16 @@ package struct LineSettings {
     private var rowEnd: String { rows.count > 1 && rows[0].utf8.last == Self.carriageReturn ? "\r" : "" }
 
     private func place(of key: String) -> Range<Int>? {
-        guard let body, let first = rows[body].lastIndex(where: { name(in: $0) == normal(key) }) else { return nil }
-        var end = first + 1
-        while section != nil, end < body.upperBound, rows[end].isIndented { end += 1 }
-        return first..<end
+        guard let body, let first = body.last(where: { name(in: $0) == normal(key) }) else { return nil }
+        let next = rows[first + 1..<body.upperBound].indices.first { name(in: $0) != nil } ?? body.upperBound
+        return first..<(isContinued[first..<next].lastIndex(of: true) ?? first) + 1
     }
 
     /// Returns the key that a row sets; nil if it sets none.
-    private func name(in row: Substring) -> String? {
-        guard let first = row.utf8.first, !row.isIndented, first != UInt8(ascii: "#"), first != UInt8(ascii: ";"),
+    private func name(in index: Int) -> String? {
+        let row = rows[index]
+        // Only a text with sections may be indented.
+        guard !isContinued[index], !row.isComment, section != nil || row.indentation == 0,
             let end = row.utf8.firstIndex(where: isSeparator)
         else { return nil }
         return normal(String(row[..<end].trimmed()))
@@ -150,7 +166,7 @@ extension UInt8 {
 
 extension Substring {
     var isBlank: Bool { utf8.allSatisfy { $0.isBlank || $0 == UInt8(ascii: "\r") } }
-    fileprivate var isIndented: Bool { utf8.first?.isBlank == true && !isBlank }
+    fileprivate var indentation: Int { utf8.prefix(while: \.isBlank).count }
 
     fileprivate var isComment: Bool {
         let row = trimmed(of: " \t")

@@ -34,6 +34,10 @@ import Testing
         ("[s]\nk: 1 \n", "s", "[s]\nk: v\n"), ("[s]\n  x = 1\nK   =1\n", "s", "[s]\n  x = 1\nK   =v\n"),
         ("[s]\nk =\n  a\n  b\nz = 1\n", "s", "[s]\nk =v\nz = 1\n"), ("k=a b\n", nil, "k=v\n"),
         ("//h:80/:tokenHelper=/x\nk=1", nil, "//h:80/:tokenHelper=/x\nk=v"), ("[s]\r\nk = 1", "s", "[s]\r\nk = v"),
+        // Only what is indented more than a key goes on with its value, and no comment does.
+        ("[s]\n  x = 1\n  k = 1\n", "s", "[s]\n  x = 1\n  k = v\n"),
+        ("[s]\nk = 1\n  # note\nz = 1\n", "s", "[s]\nk = v\n  # note\nz = 1\n"),
+        (" [s]\n k = 1\n  [t]\n", "s", " [s]\n k = v\n"),
     ])
     func `a value is replaced where it stands, and put back`(text: String, section: String?, after: String) throws {
         let before = try #require(LineSettings(text, section: section).value(of: "k"))
