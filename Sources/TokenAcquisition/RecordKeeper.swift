@@ -275,7 +275,17 @@ struct RecordsOfResult {
         let spent = redeemed.flatMap { redeemed in
             refreshToken.flatMap { $0.isSameItem(as: redeemed) ? nil : CredentialRecord.refreshToken(redeemed) }
         }
-        return others.map(CredentialRecord.accessToken) + [spent].compactMap(\.self)
+        return others.map(CredentialRecord.accessToken) + [spent].compactMap(\.self) + exchangedBefore
+    }
+
+    /// What the tokens that a sign-in replaces were exchanged for: where an account is a place and no person, somebody else
+    /// may have signed in.
+    private var exchangedBefore: [CredentialRecord] {
+        guard redeemed == nil, broker == nil else { return [] }
+        let query = RecordQuery(
+            kinds: [.exchanged], homeAccountID: homeAccountID, environments: [place.environment],
+            clientID: request.clientID, includesShared: false)
+        return stored.exchanged.map(CredentialRecord.exchanged).filter(query.matches)
     }
 
     /// The refresh token to store; nil if the stored one stays as it is.

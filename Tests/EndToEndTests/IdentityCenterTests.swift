@@ -53,6 +53,25 @@ import Testing
         return (object ?? [:]).compactMapValues { $0 as? String }
     }
 
+    @Test func `after somebody else has signed in, nothing comes from the one before`() async throws {
+        try await Self.with(role: "123456789012/ReadOnly") { world in
+            let role = "\(Self.portal)/123456789012/ReadOnly"
+            func keys() async throws -> [String] {
+                let docker = try await world.runInside(
+                    "\(world.folder)/bin/docker-credential-lanyard", ["get"], input: "https://\(Self.registry)\n")
+                let keys = try await world.lanyard(["aws", role])
+                #expect(docker.status == 0 && keys.status == 0, "\(docker) \(keys)")
+                return [docker.output, keys.output]
+            }
+            let before = try await keys()
+            #expect(try await keys() == before)
+            let login = try await world.lanyard(["login", Self.portal], world.browser(as: "bob@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let after = try await keys()
+            #expect(after[0] != before[0] && after[1] != before[1], "\(after)")
+        }
+    }
+
     @Test func `a sign-in in the browser gives a role's keys, and is renewed by the client that it registered`()
         async throws
     {
