@@ -225,6 +225,9 @@ import Testing
             }
             let other = try await world.lanyard(["identity", "check", "other"], machine)
             #expect(other.status == 1 && other.errors.contains("no service account other@contoso"), "\(other)")
+            let nowhere = try await world.lanyard(
+                ["identity", "check", "google"], ["GCE_METADATA_HOST": "nowhere.localhost:9"])
+            #expect(nowhere.status == 1 && nowhere.errors.contains("answers at nowhere.localhost:9"), "\(nowhere)")
             // What isn't Google's must not pass for it.
             try await world.sandbox.fault(
                 #"{"path": "/token", "status": 200, "body": "{\"access_token\":\"x\",\"expires_in\":9}"}"#)

@@ -136,7 +136,10 @@ struct CredentialsReader: Sendable {
             throw PluginError(
                 .unsupported,
                 "\(place) has credentials of the type \(type.displayable(limit: 60)), which lanyard can't use",
-                hint: "it can use authorized_user, service_account, external_account and impersonated_service_account")
+                hint: """
+                    it can use authorized_user, service_account, external_account, external_account_authorized_user and \
+                    impersonated_service_account
+                    """)
         }
     }
 

@@ -90,7 +90,9 @@ enum TraceMask {
     private static func isPlace(_ variable: String) -> Bool {
         guard let (name, value) = variable.cut(at: "=") else { return false }
         let words = name.pieces(between: "_").map(String.init)
-        let places = ["FILE", "PATH", "DIR", "DIRECTORY", "HOME", "PROFILE", "REGION", "ARN", "NAME"]
+        let places = [
+            "FILE", "PATH", "DIR", "DIRECTORY", "HOME", "HOST", "IP", "ENDPOINT", "PROFILE", "REGION", "ARN", "NAME",
+        ]
         if let last = words.last, places.contains(last), words.count > 1 || last == "HOME" { return true }
         return value.hasPrefix("/")
             && !words.contains { ["SECRET", "TOKEN", "KEY", "PASSWORD", "URI", "URL"].contains($0) }
