@@ -75,6 +75,7 @@ import Testing
     @Test(arguments: [
         (["login"], "no rule says yet"), (["token", "--json"], "no rule says yet"),
         (["rule", "add", "git.example"], "a rule needs an authority"),
+        (["rule", "add", "https://europe-west4-npm.pkg.dev"], "--identity google"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],
             "no plugin supports the authority"

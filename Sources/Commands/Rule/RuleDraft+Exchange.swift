@@ -1,11 +1,27 @@
 import Addresses
 import CommandKit
 import CredentialEngine
+import Model
 import PluginHost
 import Rules
 import Terminal
 
 extension RuleDraft {
+    /// That the rule names nobody who signs users in; for a cloud's host, a plugin's identity may do without users.
+    var noAuthority: CommandError {
+        let missing: Message = "a rule needs an authority"
+        guard let finder = session.registry.finder(forHost: pattern.host.text)?.name else {
+            return CommandError(missing, hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
+        }
+        let known = session.configuration.identities.first { $0.source == .machine("system", plugin: finder) }?.name
+        let identity: Message = "for what the plugin \(finder) finds on this machine"
+        let add = Hint("make an identity of it first", run: "lanyard identity add \(finder) --plugin \(finder)")
+        return CommandError(
+            missing,
+            hints: [Hint("name where you sign in", write: "--authority URL")]
+                + [Hint(identity, write: "--identity \(known ?? finder)")] + (known == nil ? [add] : []))
+    }
+
     /// Adds the exchange that the options name.
     ///
     /// - Throws: `CommandError` if the authority's tokens have no such exchange, or the rule could never give what it says.

@@ -172,7 +172,7 @@ struct RuleDraft {
         // A host that exchanges tokens doesn't sign users in itself.
         if !isExchanging, !isElsewhere, let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
-        guard prompt != nil else { throw Self.noAuthority }
+        guard prompt != nil else { throw noAuthority }
         introduceAuthorities()
         return try await ask(for: "an authority", "authority", suggesting: suggestedAuthority) {
             text throws(CommandError) in
@@ -233,11 +233,8 @@ struct RuleDraft {
         }
     }
 
-    private static let noAuthority = CommandError(
-        "a rule needs an authority", hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
-
     private func authority(_ text: String) async throws(CommandError) -> Authority {
-        guard !text.isEmpty else { throw Self.noAuthority }
+        guard !text.isEmpty else { throw noAuthority }
         if let own = try await own(finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
         // Another rule may already say which kind the authority is.
