@@ -15,8 +15,8 @@ package struct ToolSetup: Sendable {
     package let discussion: String
     /// Whether the command takes a URL.
     package var url = ToolURL.none
-    /// Whether the tool's files have profiles, of which the command takes one.
-    package var hasProfiles = false
+    /// Returns the profile of a section of the tool's files; nil if they have no profiles, of which the command takes one.
+    package var profile: (@Sendable (_ section: String) -> String?)?
     /// The purpose of the command's example; nil for the usual one.
     package var purposeOfExample: String?
     /// The URL of the example with the blank before it; empty for none.
@@ -43,6 +43,9 @@ package struct ToolSetup: Sendable {
     package var shown: @Sendable (_ value: String) -> [String] = { $0.rows }
     /// Returns the settings at a place.
     package let settings: @Sendable (ToolTarget) -> any ToolSettings
+
+    /// Whether the command takes a profile.
+    package var hasProfiles: Bool { profile != nil }
 
     /// Returns it as that of a tool.
     func named(_ name: String, _ names: [String]) -> ToolSetup {

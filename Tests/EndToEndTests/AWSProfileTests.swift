@@ -151,18 +151,23 @@ import Testing
         }
     }
 
-    @Test func `one of several profiles is put back`() async throws {
-        let url = "\(Self.portal)/123456789012/Developer"
+    @Test(arguments: [["\(Self.portal)/123456789012/Developer"], ["--profile", "dev"]])
+    func `one of several profiles is put back`(_ named: [String]) async throws {
         try await Self.with { world, file in
             for profile in ["dev", "read only"] {
                 #expect(try await world.lanyard(["configure", "aws", "--profile", profile, "--yes"]).status == 0)
             }
-            let back = try await world.lanyard(["unconfigure", "aws", url, "--yes"])
+            let back = try await world.lanyard(["unconfigure", "aws", "--yes"] + named)
             #expect(back.status == 0, "\(back)")
             let now = try Self.text(file)
             #expect(now.contains("sso_role_name = Developer") && !now.contains("sso_role_name = ReadOnly"), "\(now)")
-            let none = try await world.lanyard(["unconfigure", "aws", url, "--yes"])
-            #expect(none.errors.contains("nothing that lanyard configure aws wrote for \(url)"), "\(none)")
+            // What doctor says about a profile that was edited mends that one.
+            try Self.text(file).replacing("/ReadOnly\n", with: "/Other\n")
+                .write(toFile: file, atomically: true, encoding: .utf8)
+            let doctor = try await world.lanyard(["doctor"])
+            #expect(doctor.output.contains("lanyard configure aws --profile 'read only' \(Self.portal)/"), "\(doctor)")
+            let none = try await world.lanyard(["unconfigure", "aws", "--yes"] + named)
+            #expect(none.errors.contains("nothing that lanyard configure aws wrote for "), "\(none)")
         }
     }
 
@@ -187,9 +192,10 @@ import Testing
                 named.errors.contains(rule) && named.errors.contains("lanyard config set plugin.aws.region"), "\(named)"
             )
             #expect(try Self.text(file).contains("[profile \"read only\"]\ncredential_process = lanyard aws "))
-            let again = try await world.lanyard(
-                ["configure", "aws", "--profile", "read only", "\(Self.portal)/210987654321/ReadOnly", "--yes"])
-            #expect(again.errors.contains("nothing has to be changed"), "\(again)")
+            for url in [[], ["\(Self.portal)/210987654321/ReadOnly"]] {
+                let again = try await world.lanyard(["configure", "aws", "--profile", "read only", "--yes"] + url)
+                #expect(again.status == 0 && again.errors.contains("nothing has to be changed"), "\(again)")
+            }
             let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
             #expect(back.status == 0, "\(back)")
             #expect(try Self.text(file) == Self.file)

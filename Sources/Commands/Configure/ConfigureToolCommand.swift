@@ -26,14 +26,14 @@ struct ConfigureToolCommand<Index: TableIndex>: Command {
     @Argument(help: .url(of: Self.tool, "The URL to use lanyard for"))
     var url: String?
 
-    @Option(help: .profile(of: Self.tool))
+    @Option(help: .profile(of: Self.tool, "The profile in the tool's settings; by default that of the tool."))
     var profile: String?
 
     @OptionGroup var options: ChangeOptions
 
     mutating func validate() throws {
         try tool.url.validate(url, for: tool.name)
-        if profile != nil, !tool.hasProfiles { throw ValidationError("\(tool.name) has no profiles; leave it out") }
+        try tool.validate(profile: profile)
     }
 
     mutating func run(in context: CommandContext) async throws {
@@ -164,6 +164,11 @@ extension TableIndex {
 }
 
 extension ToolSetup {
+    /// Throws if a profile is named to a tool that has none.
+    func validate(profile: String?) throws {
+        if profile != nil, !hasProfiles { throw ValidationError("\(name) has no profiles; leave it out") }
+    }
+
     /// Returns the rules by which other tools' own sign-ins serve a host.
     fileprivate static func rules(
         for pattern: URLPattern, _ context: CommandContext
@@ -205,10 +210,8 @@ extension ToolURL {
 
 extension ArgumentHelp {
     /// Returns the help for the option that names a profile, hidden if a tool has none.
-    static func profile(of tool: ToolSetup) -> ArgumentHelp {
-        ArgumentHelp(
-            "The profile in the tool's settings; by default the one that the tool takes.", valueName: "name",
-            visibility: tool.hasProfiles ? .default : .hidden)
+    static func profile(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
+        ArgumentHelp("\(text)", valueName: "name", visibility: tool.hasProfiles ? .default : .hidden)
     }
 
     /// Returns the help for a tool's URL, hidden if it takes none.

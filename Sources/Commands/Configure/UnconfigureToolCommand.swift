@@ -29,10 +29,14 @@ struct UnconfigureToolCommand<Index: TableIndex>: Command {
     @Argument(help: .url(of: Self.tool, "The URL that was configured; every one if left out"))
     var url: String?
 
+    @Option(help: .profile(of: Self.tool, "The profile that was configured; every one if left out."))
+    var profile: String?
+
     @OptionGroup var options: ChangeOptions
 
     mutating func validate() throws {
         if url != nil { try tool.url.validate(url, for: tool.name) }
+        try tool.validate(profile: profile)
     }
 
     mutating func run(in context: CommandContext) async throws {
@@ -67,23 +71,27 @@ struct UnconfigureToolCommand<Index: TableIndex>: Command {
         context.tellRules(for: Set(urls.compactMap { URLPattern($0)?.place }), of: .user)
     }
 
-    /// Returns the entries for the URL, however it is written; all entries if there is no URL.
+    /// Returns the entries for the URL, however it is written, and the profile; all entries if there is neither.
     private func entriesMeant(
         of entries: [RecordedChange], _ context: CommandContext
     ) throws(CommandError) -> [RecordedChange] {
-        guard let url else { return entries }
-        let pattern = try tool.pattern(url)
-        let changes = (try? tool.settings(ToolTarget(context, pattern)).changes()) ?? []
+        guard url != nil || profile != nil else { return entries }
+        let pattern = try url.map { url throws(CommandError) in try tool.pattern(url) }
+        let changes = (try? tool.settings(ToolTarget(context, pattern, profile: profile)).changes()) ?? []
+        let sections = changes.map(\.setting.key.first)
         return entries.filter { entry in
-            entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
+            guard profile == nil || sections.contains(entry.change.setting.key.first) else { return false }
+            guard let pattern else { return true }
+            return entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
         }
     }
 
     private func tellNothing(_ all: [RecordedChange], _ context: CommandContext) {
-        let end: Message = url.map { " for \($0)" } ?? ""
+        let what: Message? = url.map { "\($0)" } ?? profile.map { "the profile \($0)" }
+        let end: Message = what.map { " for \($0)" } ?? ""
         context.console.note("there is nothing that lanyard configure \(tool.name) wrote\(end)")
         let places = Set(all.filter { $0.tool == tool.name }.map { $0.place ?? "every URL" }).sorted()
-        if url != nil, !places.isEmpty {
+        if what != nil, !places.isEmpty {
             context.console.note("it wrote something for \(places.joined(separator: ", "))")
         }
         let pattern = url.flatMap { try? tool.pattern($0) }

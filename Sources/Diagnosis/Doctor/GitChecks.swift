@@ -172,8 +172,12 @@ extension Examination {
             tool.installed(context) != nil && (isNamed || tool.isConfigured(context, isRecorded: false))
         guard isInUse || !entries.isEmpty else { return nil }
         if let changed = entries.first(where: { !$0.change.stands }) {
-            let file = context.short(changed.change.setting.file)
-            let remedy = Hint("to write it again", run: "lanyard configure \(tool.name)\(last: changed.place)")
+            let setting = changed.change.setting
+            let file = context.short(setting.file)
+            let profile = setting.key.first.flatMap { tool.profile?($0) }
+            let option: ShellCommand = profile.map { "\(option: "--profile", $0)" } ?? ""
+            let command: ShellCommand = "lanyard configure \(tool.name)\(option)\(last: changed.place)"
+            let remedy = Hint("to write it again", run: command)
             return .warn(check, "what lanyard wrote to \(file) was changed", remedy)
         }
         if let helper = tool.helper, context.program(helper) == nil {

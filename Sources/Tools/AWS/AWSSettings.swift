@@ -52,9 +52,12 @@ struct AWSSettings: ToolSettings {
     var authorities: [String] { profiles.map(\.startURL) }
 
     func offers() -> [ToolOffer] {
-        profiles.map {
+        let offers = profiles.map {
             ToolOffer(profile: $0.name, summary: "\($0.role) in \($0.account), \($0.startURL)", url: $0.url)
         }
+        // Those that have lanyard's line already, if one is named or no other is left.
+        guard offers.isEmpty || place.profile != nil else { return offers }
+        return offers + found.map { ToolOffer(profile: $0.profile, summary: $0.url, url: $0.url) }
     }
 
     /// Returns the rules for the sign-in of the profile whose role this is, and for its account's registries.
@@ -135,7 +138,7 @@ struct AWSSettings: ToolSettings {
     private var found: [(profile: String, url: String)] {
         let text = (try? SettingsText(reading: file))?.text ?? ""
         return LineSettings(text, section: nil).sections.compactMap { section in
-            guard let profile = self.profile(ofSection: section),
+            guard let profile = Self.profile(ofSection: section),
                 let value = LineSettings(text, section: section).value(of: "credential_process")
             else { return nil }
             guard let words = ShellWords.split(String(value.trimmed(of: " \t\r"))), words.count == 3,
@@ -234,7 +237,7 @@ struct AWSSettings: ToolSettings {
         }
         let text = try ToolTarget.text(of: file) ?? ""
         // Of several sections, the AWS CLI uses the last.
-        if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
+        if let own = LineSettings(text, section: nil).sections.last(where: { Self.profile(ofSection: $0) == profile }) {
             return own
         }
         if profile == "default" { return profile }
@@ -243,7 +246,7 @@ struct AWSSettings: ToolSettings {
 
     /// Returns the profile of a section as the AWS CLI reads it, with or without quotes, after any blanks; nil if it is
     /// for none.
-    private func profile(ofSection name: String) -> String? {
+    @Sendable static func profile(ofSection name: String) -> String? {
         name == "default" ? name : AWSProfile.name(ofSection: name, of: "profile")
     }
 }

@@ -32,7 +32,8 @@ extension Tool {
                 URL is that of the role; see lanyard-aws(1). Without one, it takes the role of a profile that signs in at IAM Identity Center, \
                 and offers the rule for it.
                 """,
-            url: .offered, hasProfiles: true, exampleOfURL: " \\\n  \(AWSSettings.example)", schemes: ["https"],
+            url: .offered, profile: AWSSettings.profile(ofSection:), exampleOfURL: " \\\n  \(AWSSettings.example)",
+            schemes: ["https"],
             place: AWSSettings.place(of:), paths: ["AWS_CONFIG_FILE"], expandsHome: true, shown: AWSSettings.shown,
             settings: AWSSettings.init))
 }
