@@ -126,7 +126,7 @@ extension PluginSupport {
 
 extension Tryout.Outcome {
     /// The names of the events that want a reply.
-    fileprivate var questions: [String] {
+    var questions: [String] {
         blocks.compactMap { $0["event"] }.filter { !["progress", "result", "error"].contains($0) }
     }
 }

@@ -13,6 +13,8 @@ struct Tryout: Sendable {
     struct Outcome: Sendable {
         /// The bytes that the plugin was sent.
         var input: [UInt8] = []
+        /// The status that its questions were replied to with; nil if they got no reply.
+        var replied: String?
         /// The plugin's standard output.
         var output: [UInt8] = []
         /// The beginning and the end of its standard error.
@@ -43,6 +45,11 @@ struct Tryout: Sendable {
                 isOver = Tryout.isAnswer(block)
             }
             if let fault { return fault }
+            let isEndless = blocks.count > PluginProtocol.mostMessages
+            if let replied, isEndless || !isAnswered, questions.count > 1 {
+                return "it asked \(questions.count) times, although each reply was `\(replied)`"
+            }
+            if isEndless { return "it sent more than \(PluginProtocol.mostMessages) messages" }
             guard isAnswered else {
                 return output.isEmpty
                     ? "it did not answer in time, and wrote nothing: does it read only up to the blank line, and flush?"
@@ -149,7 +156,7 @@ struct Tryout: Sendable {
                 return outcome
             }
             var outcome = result.closureResult
-            outcome.input = input
+            (outcome.input, outcome.replied) = (input, replying)
             if outcome.ended != nil { outcome.ended = result.terminationStatus }
             return outcome
         } catch {
@@ -215,14 +222,22 @@ private struct Listening: Sendable {
     init(to output: SubprocessOutputSequence, _ wantsReply: @escaping @Sendable (String) -> Void) {
         reading = Task { [written, answers, ends] in
             var iterator = output.makeAsyncIterator()
-            var (replied, outcome) = (0, Tryout.Outcome())
-            while outcome.output.count < Tryout.longestOutput, let buffer = try? await iterator.next() {
-                outcome.output += buffer.bytes.withUnsafeBytes { Array($0) }
-                written.bytes.withLock { [output = outcome.output] in $0 = output }
-                if outcome.answer != nil { answers.continuation.finish() }
-                let events = outcome.blocks.compactMap { $0["event"] }
-                for event in events.dropFirst(replied) where event != "progress" { wantsReply(event) }
-                replied = events.count
+            var (length, messages, isReadable) = (0, 0, true)
+            var reader = PluginOutput(longest: Tryout.longestOutput + 1)
+            while length < Tryout.longestOutput, messages <= PluginProtocol.mostMessages,
+                let buffer = try? await iterator.next()
+            {
+                let bytes = buffer.bytes.withUnsafeBytes { Array($0) }
+                length += bytes.count
+                written.bytes.withLock { $0 += bytes }
+                guard isReadable else { continue }
+                var parts: [PluginOutput.Part] = []
+                isReadable = reader.consume(bytes, into: &parts) == nil
+                for case .block(let block, _) in parts {
+                    messages += 1
+                    if Tryout.isAnswer(block) { answers.continuation.finish() }
+                    if let event = block["event"], event != "progress" { wantsReply(event) }
+                }
             }
             answers.continuation.finish()
             ends.continuation.finish()

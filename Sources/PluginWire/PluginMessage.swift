@@ -64,4 +64,6 @@ public enum PluginProtocol {
 
     /// The highest number of bytes that either side may send in one conversation.
     package static let longestConversation = 4 << 20
+    /// The highest number of messages; a plugin that sends more is broken.
+    package static let mostMessages = 1000
 }

@@ -93,7 +93,7 @@ extension ProtocolError {
         let (word, seconds) = ("visible ASCII without blanks", "a whole number of seconds")
         let page = "an https URL, or http on localhost, 127.0.0.1 or [::1], without blanks"
         let tokens = ["access_token", "refresh_token", "id_token", "realm", "home_account_id", "home_realm[]"]
-        let times = ["expires_in", "refresh_in", "ext_expires_in", "retry_after", "memo_expires_in"]
+        let times = ["expires_in", "refresh_in", "ext_expires_in", "retry_after"]
         var forms = [
             "url": page, "verification_uri": "an https URL without blanks",
             "verification_uri_complete": "an https URL without blanks",
@@ -102,9 +102,12 @@ extension ProtocolError {
             "user_code": "at most 64 bytes of \(word)", "basic_username": "a text without a colon",
             "username": "a text without control characters, and in `lookup` without a colon",
             "secret": "a text without control characters", "keep_for": "\(seconds), at most 86400",
+            "memo_expires_in": "\(seconds), from 1 to \(Lifetime.ofMemo.upperBound)",
         ]
+        for key in ["message", "hint"] { forms[key] = "at most \(WireForm.message.limit) bytes" }
         for key in tokens { forms[key] = word }
-        for key in times { forms[key] = seconds }
+        for key in times { forms[key] = "\(seconds) from now on, at most ten years" }
+        forms["expires_in"]? += ", or of a code, from 1 to 86400"
         return forms
     }()
 }
@@ -229,7 +232,7 @@ package struct WireWriter {
 extension String {
     /// A key as it may be misspelt.
     fileprivate var loose: String {
-        var text = lowercased()
+        var text = String(lowercased().trimmed())
         if text.hasSuffix("[]") { text.removeLast(2) }
         if text.hasSuffix("s") { text.removeLast() }
         // Some editors begin a file with a byte order mark.

@@ -286,6 +286,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("op:x", "OP_SESSION_my", #"{"fields": [{"id": "password", "value": "abc"}]}"#),
+        ("bw:x", "BW_SESSION", #"{"login": {"password": "abc"}}"#), ("gh", "GH_TOKEN", "abc"),
+    ])
+    func `a program sees the variables that unlock it`(_ source: String, _ variable: String, _ output: String)
+        async throws
+    {
+        try await Home.with { home in
+            let home = try await Self.prepared(source, home).with([variable: "abc"])
+            let program = String(source.prefix { $0 != ":" })
+            try home.program(program, "[ \"$\(variable)\" = abc ] && echo '\(output)'")
+            let got = try await home.lanyard(["token", "https://git.example"])
+            #expect(got.output == "abc\n", "\(got)")
+        }
+    }
+
     @Test func `lines may end as on Windows, and a home may have a blank in its name`() async throws {
         try await Home.with { home in
             let home = try await Self.prepared("command:~/pw", home).with(["HOME": home.folder + "/my home"])

@@ -55,7 +55,7 @@ import Testing
         ] {
             #expect(
                 faults[trial]
-                    == "it sent a broken `error` (line 1), with an invalid `retry_after`: it must be a whole number of seconds"
+                    == "it sent a broken `error` (line 1), with an invalid `retry_after`: it must be a whole number of seconds from now on, at most ten years"
             )
         }
     }

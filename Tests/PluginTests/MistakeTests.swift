@@ -193,6 +193,43 @@ import Testing
             check: "plugin.toml:6: `flows` holds \"web\", which this version of lanyard doesn't know"),
     ]
 
+    /// Relatives of these.
+    static let relatives = [
+        Mistake(
+            "a blank before a key", "\"realm=r\"", "\" realm=r\"",
+            signIn: "no `realm`; its key ` realm` is unknown; did it mean `realm`?"),
+        Mistake(
+            "a blank after a key", "access_token=", "access_token =",
+            signIn: "its key `access_token ` is unknown; did it mean `access_token`?"),
+        Mistake("a date for seconds", "=3600", "=1796000000", signIn: "at most ten years"),
+        Mistake(
+            "a code that has ended", "\"event=prompt\", \"kind=secret\", \"message=code\"",
+            "\"event=show-code\", \"user_code=A\", \"verification_uri=https://id.mini.example/\", \"expires_in=0\"",
+            check: "or of a code, from 1 to 86400", signIn: "or of a code, from 1 to 86400"),
+        Mistake(
+            "a message without an end", "message=code\"", "message=\" + \"x\" * 60000",
+            check: "an invalid `message`: it must be at most 16384 bytes",
+            signIn: "an invalid `message`: it must be at most 16384 bytes"),
+        Mistake(
+            "asks for ever", "    write(\"event=prompt\", \"kind=secret\", \"message=code\")\n    reply = read()",
+            """
+                reply = {}
+                while reply.get("status") != "answer":
+                    write("event=prompt", "kind=secret", "message=code")
+                    reply = read()
+            """, check: "times, although each reply was `unsupported`", signIn: nil),
+        Mistake(
+            manifest: "a program outside the folder", "mini.py", "../mini.py",
+            ":5: its executable ../mini.py is none that a plugin can have"),
+        Mistake(
+            manifest: "a key below a table", "executable = \"mini.py\"\n\n[[authority]]\n",
+            "\n[[authority]]\nexecutable = \"mini.py\"\n",
+            ":7: `executable` is missing: this one is in [[authority]]"),
+        Mistake(
+            manifest: "an unknown form of an option", "\n\n[[", "\noptions = [\"level=int\"]\n\n[[",
+            ":6: `options` holds \"level=int\", whose form is unknown"),
+    ]
+
     /// What looks like a mistake, and is allowed.
     static let allowed = Mistake(unseen: "48 any host", "[\"id.mini.example\"]", "[\"*\"]", check: nil)
 
@@ -276,7 +313,7 @@ import Testing
         ["PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8:surrogateescape"]
     }
 
-    @Test(arguments: mistakes) func `a mistake is told`(_ mistake: Mistake) async throws {
+    @Test(arguments: mistakes + relatives) func `a mistake is told`(_ mistake: Mistake) async throws {
         let folder = try TestFolder()
         let registry = try install(mistake, in: folder)
         guard let plugin = registry.plugins.first else {

@@ -164,7 +164,7 @@ struct PluginRunnerTests {
         request.account = "somebody.else"
         let error = await #expect(throws: PluginError.self) { try await run("polite", request) }
         #expect(error?.code == .internal)
-        #expect(error?.message == "the fake plugin answered for a different account than requested")
+        #expect(error?.message == "the fake plugin \(Self.otherAccount)")
     }
 
     @Test(arguments: [
@@ -196,6 +196,8 @@ struct PluginRunnerTests {
             .silent(request, by: plugin, at: try AuthorityMatch.of(plugin), within: limit)
     }
 
+    private static let otherAccount = "answered for a different account than requested: see its `home_account_id`"
+
     @Test func `a token of another program's sign-in is the account's, and comes without a refresh token`() async throws
     {
         let named = try await silent("polite", account: "U.T")
@@ -203,7 +205,7 @@ struct PluginRunnerTests {
         let any = try await silent("polite")
         #expect(any.accessToken == Secret("AT-1"))
         for (behaviour, account, message) in [
-            ("polite", "somebody.else", "the fake plugin answered for a different account than requested"),
+            ("polite", "somebody.else", "the fake plugin \(Self.otherAccount)"),
             ("renewable", "u.t", "the fake plugin gave a result with an unexpected `refresh_token`"),
         ] {
             let error = await #expect(throws: PluginError.self) { try await silent(behaviour, account: account) }

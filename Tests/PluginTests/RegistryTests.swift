@@ -92,7 +92,9 @@ struct RegistryTests {
             switch name {
             case "plain-file": "is not executable"
             case "sub": "is a folder"
-            default: "does not exist"
+            case "missing": "does not exist"
+            case "out/evil": "is a link that leads out of the plugin's folder"
+            default: "is none that a plugin can have"
             }
         #expect(registry.problems.first?.message.text.hasSuffix(end) == true)
     }

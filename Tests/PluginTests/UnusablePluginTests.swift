@@ -54,6 +54,11 @@ import Testing
             unlink(folder.path + "/own/quill/quill.sh")
             symlink("gone.sh", folder.path + "/own/quill/quill.sh")
         },
+        Fault("a link out of the folder", "is a link that leads out of the plugin's folder") { folder in
+            try folder.write("own/quill/plugin.toml", manifest.replacing("quill.sh", with: "./quill.sh"))
+            unlink(folder.path + "/own/quill/quill.sh")
+            symlink("/bin/true", folder.path + "/own/quill/quill.sh")
+        },
         Fault("no interpreter", "its interpreter /none/python3 is not installed") { folder in
             try folder.write("own/quill/quill.sh", "#!/none/python3 -I\n", mode: 0o755)
         },
@@ -75,6 +80,10 @@ import Testing
         Fault("a missing key", "unknown key `exec`", replacing: "executable", with: "exec"),
         Fault("a key of another type", "must be a string", replacing: "version = \"1\"", with: "version = 1"),
         Fault("a URL for a host", "which can't be used", replacing: "[\"quill", with: "[\"https://quill"),
+        Fault("a host's usual port", "which can't be used", replacing: "quill.example", with: "quill.example:443"),
+        Fault("a host with a path", "which can't be used", replacing: "quill.example", with: "Quill.example/r/"),
+        Fault("blanks around a host", "which can't be used", replacing: "quill.example", with: " quill.example "),
+        Fault("a host's final dot", "which can't be used", replacing: "quill.example", with: "quill.example."),
         Fault("a host without a list", "must be a list", replacing: "[\"quill.example\"]", with: "\"quill.example\""),
         Fault("a path that is none", "not segments such as", replacing: "/{realm}", with: "{realm}"),
         Fault("no path", "`path` is missing", replacing: "path = \"/{realm}\"", with: ""),
@@ -139,8 +148,16 @@ import Testing
             unlink(folder.path + "/own/quill/plugin.toml")
             mkdir(folder.path + "/own/quill/plugin.toml", 0o755)
         },
+        Fault("a capital", "is not called plugin.toml") { folder in
+            rename(folder.path + "/own/quill/plugin.toml", folder.path + "/own/quill/Plugin.toml")
+        },
+        Fault("empty", "`name` is missing") { try $0.write("own/quill/plugin.toml", "") },
+        Fault("no hosts", "must hold at least one string", replacing: "\"quill.example\"", with: ""),
+        Fault("a host that is none", "which can't be used", replacing: "quill.example", with: "quill.example:x"),
+        Fault(
+            "a second host that is none", "which can't be used", replacing: "quill.example", with: "a.example\", \"x:y"),
     ])
-    func `one that can't be read is known by name`(_ fault: Fault) throws {
+    func `one whose hosts can't be read is known by name`(_ fault: Fault) throws {
         let folder = try folder()
         try fault.breakIt(folder)
         let registry = registry(folder)

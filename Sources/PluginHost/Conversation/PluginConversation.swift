@@ -297,8 +297,6 @@ struct ConversationState {
         case failed(PluginError)
     }
 
-    /// The highest number of events; a plugin that sends more is broken.
-    static let mostEvents = 1000
     /// The highest number of pages, each of which may start a browser; it allows for forgotten passwords and pasting
     /// mistakes.
     static let mostPages = 10
@@ -359,7 +357,9 @@ struct ConversationState {
             return [fail("sent \(event) (line \(line)) after its answer")]
         case .failed?: return []
         }
-        guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
+        guard events <= PluginProtocol.mostMessages else {
+            return [fail("sent more than \(PluginProtocol.mostMessages) messages")]
+        }
         let reader = WireReader(block)
         do throws(ProtocolError) {
             let message = try PluginMessage(reader)

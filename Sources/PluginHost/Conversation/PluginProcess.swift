@@ -218,7 +218,10 @@ package enum PluginEnvironment {
         var variables = scrubbed(environment)
         if !plugin.brokered.isEmpty { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
         if !plugin.sources.isEmpty {
-            for name in desktop + plugin.variables { variables[name] = environment[name] }
+            let patterns = desktop + plugin.variables
+            for (name, value) in environment where patterns.contains(where: name.matches(glob:)) {
+                variables[name] = value
+            }
             // What asks for a passphrase, such as gpg's agent, isn't in the plugin's session, and so is told the terminal.
             variables["GPG_TTY"] = environment["GPG_TTY"] ?? terminal
         }

@@ -393,7 +393,7 @@ extension PluginRequest {
     /// Refuses a result for another account than the requested one.
     fileprivate func require(_ result: PluginResult, from plugin: PluginManifest) throws(PluginError) {
         guard account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true else {
-            throw .broken(plugin.name, "answered for a different account than requested")
+            throw .broken(plugin.name, "answered for a different account than requested: see its `home_account_id`")
         }
     }
 }

@@ -327,9 +327,9 @@ extension PluginManifest {
 }
 
 extension WireForm {
-    /// A variable's name, or a file's path below the folder that a variable names.
+    /// A variable's name, or the beginning of names before a `*`, or a file's path below the folder that a variable names.
     static let variableOrFile = WireForm(limit: 256) { text in
-        let (name, path) = text.cut(at: "/") ?? (text[...], nil)
+        let (name, path) = text.cut(at: "/") ?? (text.hasSuffix("*") ? text.dropLast() : text[...], nil)
         return String(name).isVariableName && path.map { !$0.isEmpty && $0.utf8.allSatisfy(\.isVisibleASCII) } ?? true
     }
     /// A plugin's name, which becomes part of paths and messages.

@@ -2,6 +2,7 @@ import Addresses
 import PluginWire
 import Secrets
 import SettingsFile
+import Terminal
 
 /// What is a plugin's own, although something in its manifest keeps it from being used.
 extension ManifestReader {
@@ -26,8 +27,9 @@ extension ManifestReader {
         manifest.exchanges = rows("exchange", of: table).compactMap { row in
             guard let name = try? row.requiredText("name", .pluginName) else { return nil }
             return PluginExchange(
-                name: name, hosts: ((try? row.strings("hosts")) ?? []).map { $0.lowercased() }, scopes: [])
+                name: name, hosts: hostTexts(of: row).map(host).filter(WireForm.exchangeHost.accepts), scopes: [])
         }
+        manifest.losesHosts = !manifest.servesSomething || rows("authority", of: table).contains(where: losesHosts)
         return manifest
     }
 
@@ -35,13 +37,44 @@ extension ManifestReader {
         ((try? table.tables(key)) ?? (try? table.table(key)).map { [$0] } ?? []).prefix(256)
     }
 
-    /// Returns the hosts in a row; those that are written as a URL, too, and one that isn't in a list.
+    /// Returns the hosts in a row.
     private func hosts(of row: SettingsTable) -> [String] {
-        let texts = (try? row.strings("hosts")) ?? (try? row.string("hosts")).map { [$0] } ?? []
-        return texts.prefix(256).map { text in
-            let host = StrictURL(pattern: text).map { $0.host.text } ?? text
-            return host.lowercased()
-        }.filter(WireForm.anyHostPattern.accepts)
+        hostTexts(of: row).map(host).filter(WireForm.anyHostPattern.accepts)
+    }
+
+    /// Returns what is written for the hosts in a row, even if it isn't a list.
+    private func hostTexts(of row: SettingsTable) -> ArraySlice<String> {
+        ((try? row.strings("hosts")) ?? (try? row.string("hosts")).map { [$0] } ?? []).prefix(256)
+    }
+
+    /// Returns the host that a text means, with what doesn't belong to it removed: a scheme, a usual port, a path, a final
+    /// dot, blanks.
+    private func host(_ text: String) -> String {
+        var text = text.trimmed(of: " \t/")
+        if text.utf8.last == UInt8(ascii: ".") { text = text.dropLast() }
+        let url = StrictURL(pattern: StrictURL.scheme(of: String(text)) == nil ? "https://\(text)" : String(text))
+        return url.map { $0.host.withoutOwnPort(of: $0.scheme).text } ?? text.lowercased()
+    }
+
+    /// Whether a row may be for authorities that nobody can tell.
+    func losesHosts(_ row: SettingsTable) -> Bool {
+        // A broker's are another plugin's.
+        (try? row.string("broker-of")) == nil && (claimed(row)?.hosts.count ?? 0) < max(1, hostTexts(of: row).count)
+    }
+
+    /// Returns the error for a key that is missing outside all tables, but is in one of them; nil if it is in none.
+    func misplaced(_ error: SettingsError, in table: SettingsTable) -> SettingsError? {
+        for (kind, known) in Self.keys {
+            for row in rows(kind, of: table) {
+                for key in Self.keys[""] ?? [] where !known.contains(key) && error.message.text.hasBytes("`\(key)`") {
+                    guard let line = row.line(of: key) else { continue }
+                    return SettingsError(
+                        file: file, line: line, message: "\(error.message): this one is in [[\(kind)]]",
+                        hint: "write it above all tables")
+                }
+            }
+        }
+        return nil
     }
 
     /// Returns the source that a row claims; nil if it has no name.

@@ -54,7 +54,8 @@ struct ManifestReader {
             return try read(table, noting: unknown)
         } catch {
             // The missing key is probably there, but misspelt.
-            guard error.line == nil, let fault = unknown.first else { throw error }
+            guard error.line == nil else { throw error }
+            guard let fault = unknown.first else { throw misplaced(error, in: table) ?? error }
             throw SettingsError(
                 file: fault.file, line: fault.line, message: "\(error.message), and there is an \(fault.message)",
                 hint: fault.hint)
@@ -124,7 +125,7 @@ struct ManifestReader {
             }
         }
         manifest.leftOut = rows.leftOut.compactMap(claimed)
-        manifest.losesHosts = manifest.leftOut.count < rows.leftOut.count
+        manifest.losesHosts = rows.leftOut.contains(where: losesHosts)
         if !manifest.brokered.isEmpty, !manifest.flows.contains(.broker) {
             throw table.error("flows", "`flows` must name broker, since an [[authority]] has `broker-of`")
         }
@@ -147,9 +148,16 @@ struct ManifestReader {
         }
         manifest.sources = try rows.read("source", source)
         manifest.leftOutSources = rows.leftOut.compactMap(claimedSource)
-        for (name, form) in try table.list("options", .token(128)).map({ $0.cut(at: "=") ?? ($0[...], "") }) {
+        for (index, option) in try table.list("options", .token(128)).enumerated() {
+            let (name, form) = option.cut(at: "=") ?? (option[...], nil)
             manifest.options.append(String(name))
-            if !form.isEmpty { manifest.optionForms[String(name)] = String(form) }
+            guard let form else { continue }
+            guard ["url", "seconds"].contains(form) || form.hasBytes("*") else {
+                throw table.error(
+                    "options", element: index, "`options` holds \"\(option)\", whose form is unknown",
+                    hint: "the forms are url, seconds, and patterns with *")
+            }
+            manifest.optionForms[String(name)] = String(form)
         }
         manifest.issuers = try rows.read("issuer", issuer)
         manifest.clients = try rows.read("client", client)

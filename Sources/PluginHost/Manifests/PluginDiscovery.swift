@@ -44,6 +44,7 @@ struct PluginDiscovery {
             }
             if let problem = plugin.problem {
                 problems.append(problem)
+                if plugin.losesHosts { unreadable.append(problem) }
             } else if let hidden = unreadable.first(where: { $0.plugin == name }) {
                 // The one that can't be read would have these authorities.
                 plugin.problem = hidden

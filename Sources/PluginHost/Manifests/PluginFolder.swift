@@ -76,7 +76,11 @@ struct PluginFolder {
         guard problem.isMissing else { throw SettingsError(file: file, message: "cannot be read: \(problem.reason)") }
         guard let link = [folder, file].first(where: { FileStatus.linkTarget(of: $0) != nil }),
             access(link, F_OK) != 0
-        else { return false }
+        else {
+            let names = (try? Folder(folder).names(atMost: 64)) ?? []
+            guard let near = names.first(where: { $0.lowercased() == "plugin.toml" }) else { return false }
+            throw SettingsError(file: folder + "/" + near, message: "is not called plugin.toml", hint: "rename it")
+        }
         throw SettingsError(file: link, message: "is a link to a file that does not exist")
     }
 
@@ -116,7 +120,13 @@ struct PluginFolder {
     ) throws(SettingsError) -> String {
         var plain: String?
         for candidate in candidates {
-            guard let path = try trusted(candidate, &trust), isInside(candidate, path, executable) else { continue }
+            guard let path = try trusted(candidate, &trust) else { continue }
+            guard isInside(candidate, path, executable) else {
+                throw SettingsError(
+                    file: file, line: line,
+                    message: "its executable \(candidate) is a link that leads out of the plugin's folder",
+                    hint: "name the absolute path \(path)")
+            }
             if FileTrust.isProgram(path) { return path }
             if plain == nil, FileStatus(of: path)?.isRegular == true { plain = path }
         }
@@ -132,14 +142,17 @@ struct PluginFolder {
         if let folder = candidates.first(where: { FileStatus(of: $0)?.isFolder == true }) {
             throw SettingsError(file: file, line: line, message: "its executable \(folder) is a folder")
         }
+        guard !candidates.isEmpty else {
+            throw SettingsError(
+                file: file, line: line, message: "its executable \(executable) is none that a plugin can have",
+                hint: "name a program, a path to a file below the plugin's folder, or an absolute path")
+        }
         let link = candidates.first { FileStatus.linkTarget(of: $0) != nil }
         throw SettingsError(
             file: file, line: line,
             message: link.map { "its executable \($0) is a link to a file that does not exist" }
                 ?? "its executable \(executable) does not exist",
-            hint: candidates.isEmpty
-                ? "name a program, a path below the plugin's folder, or an absolute path"
-                : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
+            hint: "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
     }
 
     /// Whether a relative path with a slash stays in the plugin's folder, even after resolving symbolic links.

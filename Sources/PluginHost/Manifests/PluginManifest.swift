@@ -93,7 +93,7 @@ public struct PluginManifest: Sendable, Equatable {
     var leftOut: [AuthorityPattern] = []
     /// The sources of such tables.
     var leftOutSources: [PluginSource] = []
-    /// Whether nobody can tell the hosts of one of these tables.
+    /// Whether nobody can tell all hosts of these tables or, if it can't be used, of all.
     var losesHosts = false
 
     /// Whether a request can lead to it.
