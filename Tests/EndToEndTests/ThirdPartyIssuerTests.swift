@@ -69,7 +69,7 @@ struct ThirdPartyIssuerTests {
 
     private static let applications: [(ThirdPartyIssuer.Kind, String, String?)] = [
         (.glewlwyd, "robot-basic", "correct-horse"), (.glewlwyd, "robot-post", "correct+horse/battery=staple"),
-        (.glewlwyd, "robot-key", nil),
+        (.glewlwyd, "robot-key", nil), (.glewlwyd, "robot-curve", nil),
         (.canaille, "robot-basic", "correct-horse"), (.canaille, "robot-odd", "correct+horse/battery=staple"),
     ]
 
@@ -79,7 +79,7 @@ struct ThirdPartyIssuerTests {
     ) async throws {
         let issuer = try await ThirdPartyIssuer.shared(kind)
         try await Home.with(.unlocked) { home in
-            let key = URL(fileURLWithPath: issuer.caFile).deletingLastPathComponent().path + "/robot.key"
+            let key = URL(fileURLWithPath: issuer.caFile).deletingLastPathComponent().path + "/\(client).key"
             try home.write(
                 """
                 ca-file = "\(issuer.caFile)"

@@ -70,6 +70,8 @@ struct CertificateFiles: Sendable {
         make other rsa:2048
         make small rsa:1024
         make ec ec -pkeyopt ec_paramgen_curve:P-256
+        make ec384 ec -pkeyopt ec_paramgen_curve:P-384
+        make ec521 ec -pkeyopt ec_paramgen_curve:P-521
         openssl x509 -in app.pem -trustout -setalias app -addtrust clientAuth -out app.trusted
         openssl rsa -in app.key -traditional -out app.pkcs1
         openssl rsa -in app.key -traditional -aes256 -passout env:PASSWORD -out app.dek

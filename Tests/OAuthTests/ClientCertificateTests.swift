@@ -54,12 +54,12 @@ struct ClientCertificateTests {
                 ?? files.join(try blocks.map { try #require(names[$0]) }, as: vector.text("file_name") ?? "joined.pem")
             let password = vector.text("password").map { $0 == "right" ? Self.password : Secret("swordfish") }
             do throws(OAuthError) {
-                _ = try ClientCertificate(file: path, password: password)
+                _ = try ClientCertificate(file: path, password: password).assertion(of: "it", for: Self.endpoint)
                 #expect(vector.expected("error") == nil)
             } catch {
                 #expect(vector.expected("error") == "invalid-request" && error.kind == .invalidRequest, "\(error)")
                 #expect(error.hint != nil && !error.message.contains("swordfish"))
-                if let word = vector.expected("says") { #expect(error.message.contains(word)) }
+                if let word = vector.expected("says") { #expect((error.message + (error.hint ?? "")).contains(word)) }
             }
         }
     }
@@ -197,6 +197,52 @@ struct ClientCertificateTests {
             openssl x509 -in app.pem -noout -pubkey >public.pem
             openssl dgst -sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:\(salt) -sigopt rsa_mgf1_md:sha256 \
                 -verify public.pem -signature signature signed
+            """)
+        #expect(printed == "Verified OK\n")
+    }
+
+    private static let signatures: [(key: String, accepted: [String]?, algorithm: String?)] = [
+        ("app", nil, "RS256"), ("app", ["PS256", "ES256"], "PS256"), ("app", ["ES256", "HS256"], nil),
+        ("ec", nil, "ES256"),
+        ("ec384", ["RS256", "ES384"], "ES384"), ("ec521", nil, "ES512"), ("ec", ["RS256", "ES384"], nil),
+    ]
+
+    @Test(arguments: signatures)
+    func `an assertion is signed as the key can and the issuer accepts`(
+        _ name: String, _ accepted: [String]?, _ algorithm: String?
+    ) async throws {
+        try await CertificateFiles.with { files in
+            let path = try files.join(["\(name).key", "\(name).pem"])
+            let certificate = try ClientCertificate(file: path, password: nil)
+            guard let algorithm else {
+                let error = #expect(throws: OAuthError.self) {
+                    try certificate.assertion(of: "it", for: Self.endpoint, by: accepted)
+                }
+                #expect(error?.kind == .invalidRequest && error?.message.contains(" is accepted") == true, "\(error)")
+                return
+            }
+            let sent = try Assertion(certificate.assertion(of: "it", for: Self.endpoint, by: accepted))
+            #expect(sent.header["alg"]?.string == algorithm)
+            if name != "app" { try await Self.verifyCurve(sent, files, name, "sha\(algorithm.suffix(3))") }
+        }
+    }
+
+    /// Verifies the signature of an elliptic curve's key with openssl(1), which has its two numbers in ASN.1.
+    private static func verifyCurve(
+        _ assertion: Assertion, _ files: CertificateFiles, _ name: String, _ hash: String
+    ) async throws {
+        try assertion.signed.write(to: URL(filePath: files.path("signed")))
+        let half = assertion.signature.count / 2
+        let numbers = [assertion.signature.prefix(half), assertion.signature.suffix(half)].map { number in
+            number.map { String(format: "%02x", $0) }.joined()
+        }
+        try "asn1=SEQUENCE:s\n[s]\nr=INTEGER:0x\(numbers[0])\ns=INTEGER:0x\(numbers[1])\n"
+            .write(toFile: files.path("signature.conf"), atomically: true, encoding: .utf8)
+        let printed = try await files.openssl(
+            """
+            openssl asn1parse -genconf signature.conf -noout -out signature
+            openssl x509 -in \(name).pem -noout -pubkey >public.pem
+            openssl dgst -\(hash) -verify public.pem -signature signature signed
             """)
         #expect(printed == "Verified OK\n")
     }

@@ -66,7 +66,7 @@ extension IssuerSession {
         let (id, metadata) = (request.clientID, metadata)
         return try await plainly { () async throws(OAuthError) in
             try ClientCertificate(file: path, password: identity.certificatePassword, mayBeKey: true)
-                .assertion(of: id, for: metadata.endpoints.token, by: metadata.assertionAlgorithm)
+                .assertion(of: id, for: metadata.endpoints.token, by: metadata.assertionAlgorithms)
         }
     }
 

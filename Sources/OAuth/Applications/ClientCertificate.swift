@@ -1,7 +1,6 @@
 import Addresses
 import CCrypto
 import Crypto
-import CryptoExtras
 import Files
 package import FoundationEssentials
 import HTTP
@@ -16,7 +15,7 @@ package struct ClientCertificate: Sendable {
     private let path: String
     /// The certificates as DER, starting with the one that belongs to the key; empty for a key alone.
     private let chain: [[UInt8]]
-    private let key: _RSA.Signing.PrivateKey
+    private let key: SigningKey
     /// The expiry date of the key's certificate; nil for a key alone.
     private let end: Date?
 
@@ -29,8 +28,8 @@ package struct ClientCertificate: Sendable {
     ///   - path: The file's path.
     ///   - password: What opens it.
     ///   - mayBeKey: Whether a key alone will do, because the authority knows it without a certificate.
-    /// - Throws: `invalidRequest` if the file can't be read, lacks the certificate or exactly one RSA key, or the
-    ///   password doesn't open it.
+    /// - Throws: `invalidRequest` if the file can't be read, lacks the certificate or exactly one key that can sign,
+    ///   or the password doesn't open it.
     package init(file path: String, password: Secret?, mayBeKey: Bool = false) throws(OAuthError) {
         let (bytes, isWritableByAll): ([UInt8], Bool)
         do throws(FileError) {
@@ -47,20 +46,19 @@ package struct ClientCertificate: Sendable {
             try file.blocks.isEmpty
             ? Self.readPKCS12(bytes, path, password)
             : Self.readPEM(file, path, password, mayBeKey: mayBeKey)
-        let rsa = try Self.rsaKey(parts.key, path)
+        let key = try Self.signingKey(parts.key, path)
         guard !parts.certificates.isEmpty else {
-            (self.path, key, end, chain) = (path, rsa, nil, [])
+            (self.path, self.key, end, chain) = (path, key, nil, [])
             return
         }
-        let publicKey = rsa.publicKey.pkcs1DERRepresentation
         // A chain may hold what isn't read here, such as keys of other kinds.
         let own = parts.certificates.lazy.compactMap { try? Certificate(derEncoded: $0) }
-            .first { $0.publicKey.subjectPublicKeyInfoBytes.elementsEqual(publicKey) }
+            .first { $0.publicKey.subjectPublicKeyInfoBytes.elementsEqual(key.publicKey) }
         guard let own, let first = own.der else {
             throw .certificate(path, "has no certificate for its private key", "put a matching pair into the file")
         }
         self.path = path
-        self.key = rsa
+        self.key = key
         end = own.notValidAfter
         chain = [first] + parts.certificates.filter { $0 != first }
     }
@@ -70,10 +68,10 @@ package struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - pem: The key.
     ///   - path: The file that holds it.
-    /// - Throws: `invalidRequest` if it isn't one RSA key.
+    /// - Throws: `invalidRequest` if it isn't one key that can sign.
     package init(key pem: Secret, in path: String) throws(OAuthError) {
         let parts = try Self.readPEM(PEMFile(Array(pem.reveal().utf8)), path, nil, mayBeKey: true)
-        (self.path, key, end, chain) = (path, try Self.rsaKey(parts.key, path), nil, [])
+        (self.path, key, end, chain) = (path, try Self.signingKey(parts.key, path), nil, [])
     }
 
     private static func readPEM(
@@ -150,14 +148,13 @@ package struct ClientCertificate: Sendable {
         var certificates: [[UInt8]] = []
     }
 
-    private static func rsaKey(_ key: [UInt8], _ path: String) throws(OAuthError) -> _RSA.Signing.PrivateKey {
-        do {
-            return try _RSA.Signing.PrivateKey(derRepresentation: key)
-        } catch {
+    private static func signingKey(_ key: [UInt8], _ path: String) throws(OAuthError) -> SigningKey {
+        guard let key = SigningKey(der: key) else {
             throw .certificate(
-                path, "has a private key that is not RSA, or shorter than 2048 bits",
-                "make an RSA key of 2048 bits or more")
+                path, "has a private key that is neither RSA nor of a usual curve, or shorter than 2048 bits",
+                "make an RSA key of 2048 bits or more, or one of the curve P-256")
         }
+        return key
     }
 }
 
@@ -171,12 +168,12 @@ extension ClientCertificate {
     ///   - client: The client ID, used as issuer and subject.
     ///   - audience: The token endpoint that receives the assertion.
     ///   - sendsChain: Whether to include the certificates (`x5c`), for an authority that trusts their issuer.
-    ///   - algorithm: How it is signed.
+    ///   - algorithms: The algorithms that the authority accepts; nil if it doesn't say.
     ///   - now: The current time.
     /// - Returns: The assertion.
-    /// - Throws: `invalidRequest` if the certificate has expired.
+    /// - Throws: `invalidRequest` if the certificate has expired, or its key is for other algorithms.
     package func assertion(
-        of client: String, for audience: String, sendsChain: Bool = false, by algorithm: Algorithm = .PS256,
+        of client: String, for audience: String, sendsChain: Bool = false, by algorithms: [String]? = ["PS256"],
         now: Date = .now
     ) throws(OAuthError) -> Secret {
         let moment = Int(now.timeIntervalSince1970)
@@ -188,7 +185,7 @@ extension ClientCertificate {
         var header: [String: JSONValue] = [:]
         header["x5t#S256"] = chain.first.map { .string(Base64URL.encode(SHA256.hash(data: $0))) }
         if sendsChain { header["x5c"] = JSONValue(strings: chain.map { Data($0).base64EncodedString() }) }
-        return try signed(claims, header, by: algorithm, now)
+        return try signed(claims, header, by: algorithms, now)
     }
 
     /// Creates the token by which GitHub knows one of its Apps, for a request in the next minutes.
@@ -197,7 +194,7 @@ extension ClientCertificate {
     package func appToken(of app: String, now: Date = .now) throws(OAuthError) -> Secret {
         let moment = Int(now.timeIntervalSince1970)
         return try signed(
-            ["iss": .string(app), "iat": JSONValue(moment - 60), "exp": JSONValue(moment + 540)], by: .RS256, now)
+            ["iss": .string(app), "iat": JSONValue(moment - 60), "exp": JSONValue(moment + 540)], by: ["RS256"], now)
     }
 
     /// What a service account asks for with its signature, besides saying who it is.
@@ -233,35 +230,32 @@ extension ClientCertificate {
         ]
         claims["scope"] = grant.scope.map(JSONValue.string)
         claims["target_audience"] = grant.targetAudience.map(JSONValue.string)
-        return try signed(claims, keyID.map { ["kid": .string($0)] } ?? [:], by: .RS256, now)
+        return try signed(claims, keyID.map { ["kid": .string($0)] } ?? [:], by: ["RS256"], now)
     }
 
     /// Signs claims (RFC 7523, 3), with further members of the JOSE header (RFC 7515, 4.1).
     private func signed(
-        _ claims: [String: JSONValue], _ further: [String: JSONValue] = [:], by algorithm: Algorithm, _ now: Date
+        _ claims: [String: JSONValue], _ further: [String: JSONValue] = [:], by algorithms: [String]?, _ now: Date
     ) throws(OAuthError) -> Secret {
         if let end, now >= end {
             let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
             throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
         }
+        guard let algorithm = key.algorithms.first(where: { algorithms?.contains($0) ?? true }) else {
+            let accepted = (algorithms ?? []).joined(separator: ", ").displayable(limit: 100)
+            let own = key.algorithms.joined(separator: " and ")
+            throw .certificate(
+                path, "has a private key for \(own), and only \(accepted) is accepted",
+                "make another key: RSA for RS and PS, an elliptic curve's for ES")
+        }
         do {
-            let header = JSONValue.object(further).merging(["alg": .string(algorithm.rawValue), "typ": "JWT"])
+            let header = JSONValue.object(further).merging(["alg": .string(algorithm), "typ": "JWT"])
             let signed = [header, .object(claims)].map { Base64URL.encode($0.encoded()) }.joined(separator: ".")
-            let signature = try key.signature(
-                for: SHA256.hash(data: Data(signed.utf8)),
-                padding: algorithm == .PS256 ? .PSS : .insecurePKCS1v1_5)
-            return Secret("\(signed).\(Base64URL.encode(signature.rawRepresentation))")
+            let signature = try key.sign(Data(signed.utf8), by: algorithm)
+            return Secret("\(signed).\(Base64URL.encode(signature))")
         } catch {
             throw .certificate(path, "has a private key that doesn't sign", "make a new pair")
         }
-    }
-}
-
-extension ClientCertificate {
-    /// How an assertion is signed (RFC 7518, 3.1).
-    package enum Algorithm: String, Sendable {
-        case PS256
-        case RS256
     }
 }
 

@@ -25,8 +25,8 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// The supported client authentication methods (OpenID Connect Core 1.0, 9); the standards' default if the issuer
     /// doesn't list them.
     package let authenticationMethods: [String]
-    /// How the issuer wants a client's assertions signed; the standards' default if it doesn't say.
-    package private(set) var assertionAlgorithm = ClientCertificate.Algorithm.RS256
+    /// The algorithms that a client's assertions may be signed with; nil if the issuer doesn't list them.
+    package private(set) var assertionAlgorithms: [String]?
     /// By how many seconds the issuer's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
     /// The issuer's document, and whether it was at OpenID Connect's location; nil if the issuer wasn't asked.
@@ -152,9 +152,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         keys = Self.usable(said.keys)
         scopes = said.scopes ?? []
         authenticationMethods = said.authenticationMethods ?? ["client_secret_basic"]
-        if let known = said.assertionAlgorithms, !known.contains("RS256"), known.contains("PS256") {
-            assertionAlgorithm = .PS256
-        }
+        assertionAlgorithms = said.assertionAlgorithms
         self.said = Said(metadata: said, isOpenID: isAtOpenID)
     }
 
