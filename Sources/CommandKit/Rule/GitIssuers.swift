@@ -86,6 +86,11 @@ extension URLPattern {
         return "https://\(host.urlText)"
     }
 
+    /// The pattern of the host, if this one's path is long enough for a repository's; otherwise nil.
+    package var ofRepositorysHost: URLPattern? {
+        (request.path ?? "").pieces(between: "/").count > 1 && !hasWildcard ? URLPattern(place) : nil
+    }
+
     /// Whether an authority is at the pattern's own host.
     package func isAtHost(of authority: String) -> Bool {
         guard let own = ownAuthority.flatMap(AuthorityURL.init) else { return false }
@@ -180,12 +185,16 @@ package struct IssuerFinder {
     }
 
     /// Returns the issuer at the URL's host, as a manifest or the server says, without asking; nil if it may be at a path.
+    ///
+    /// A server at a path doesn't answer for the rest of its host.
     package func guess() async -> Found? {
         guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
         if let known = session.registry.gitAuthority(ofHost: pattern.host.urlText) {
             return ("\(known.authority)", nil)
         }
-        guard !pattern.hasPath, let issuer = await suggestion() else { return nil }
+        guard !pattern.hasPath || pattern.ofRepositorysHost != nil, let issuer = await suggestion(ofHost: true) else {
+            return nil
+        }
         return (root, issuer.kind)
     }
 
@@ -233,7 +242,7 @@ package struct IssuerFinder {
 
     /// Returns the issuer that the server's answers suggest, which any server could send; the user is told if the
     /// server can't be asked.
-    private func suggestion() async -> PluginIssuer? {
+    private func suggestion(ofHost: Bool = false) async -> PluginIssuer? {
         console.progress("asking \(host) how to sign in")
         let answers = await pattern.answers(session.context)
         console.endProgress()
@@ -241,7 +250,8 @@ package struct IssuerFinder {
         if prompt != nil, let reason = reasons.first, reasons.count == answers.count {
             console.note("\(host) could not be asked how to sign in: \(reason)")
         }
-        return answers.lazy.compactMap(session.registry.issuer(suggestedBy:)).first
+        return (ofHost ? answers.suffix(1) : answers[...]).lazy
+            .compactMap(session.registry.issuer(suggestedBy:)).first
     }
 
     /// Asks for the server's own URL, which has a path if the server isn't at the root of its host.
@@ -269,6 +279,11 @@ extension Hint {
 }
 
 extension Configuration {
+    /// Returns the client that a rule names for an authority.
+    package func clientIDOfRule(at authority: String) -> String? {
+        rules.last { $0.authority == authority && $0.clientID != nil }?.clientID
+    }
+
     /// Returns the clients to offer to users without an app registration: those for a well-known resource, or those that
     /// git hosts of the authority's kind register.
     package func offeredClients(_ match: AuthorityMatch, for resource: PluginResource?) -> [PluginClient] {

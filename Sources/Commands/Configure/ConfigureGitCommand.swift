@@ -91,10 +91,14 @@ struct ConfigureGitCommand: Command {
             session.context.console.hint(.overHTTPS(pattern.text))
         }
         let setting = try defaultIdentity(session, pattern)
-        let plan = try await plan(session, pattern, version)
+        var plan = try await plan(session, pattern, version)
         if !options.dryRun { try await plan.requireWritable(session.context) }
         let found = try await found(for: pattern, session)
         let (rule, isAgreed) = found == nil ? try await rule(for: pattern, session) : (nil, true)
+        if isAgreed, let rule {
+            plan = try await GitPlan(
+                session, scope.scope, pattern: rule.pattern, isAlone: plan.isAlone, identity: identity, version)
+        }
         var options = options
         options.yes = options.yes || isAgreed
         var steps = GitSteps(session: session, options: options, plan: plan, rule: rule)

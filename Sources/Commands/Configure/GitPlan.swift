@@ -19,7 +19,7 @@ struct GitPlan: Sendable {
     private let pattern: URLPattern?
     /// The host that lanyard is to be alone for; nil for all.
     private let host: URLPattern?
-    private let isAlone: Bool
+    let isAlone: Bool
     /// The identity of a rule that is added for the pattern; nil for none.
     private let identity: String?
     private let version: ToolVersion

@@ -57,23 +57,25 @@ struct RuleDraft {
     /// Returns the rule for a git host that signs in by itself, if the user agrees to all of it in one question; nil to ask about
     /// each part.
     ///
-    /// Where the host has an app that lets anyone sign in, the question is whether to use that; else, what signs in. It may be
-    /// something else (`isElsewhere`).
+    /// Where another rule names an app, or the host has one that lets anyone sign in, the question is whether to use that; else,
+    /// what signs in. It may be something else (`isElsewhere`). A repository's URL gets a rule for its host.
     ///
     /// - Throws: `CommandError` if the user gives up.
     mutating func ruleByOneQuestion() async throws(CommandError) -> Rule? {
         guard let prompt, let found = await finder.guess(), let match = match(found.authority, found.kind),
             session.registry.lookAlike(of: match.authority.host) == nil,
-            let issuer = match.issuer, session.configuration.app(at: found.authority) == nil,
-            !session.configuration.rules.contains(where: { $0.authority == found.authority && $0.clientID != nil })
+            let issuer = match.issuer, session.configuration.app(at: found.authority) == nil
         else { return nil }
+        let pattern = pattern.ofRepositorysHost ?? pattern
         let what: Message =
             "\(match.authority.host, limit: 255) \(found.kind == nil ? "is" : "looks like") \(issuer.displayName)"
         var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
         rule.kind = found.kind
-        if let app = session.configuration.offeredClients(match, for: nil).first {
-            rule.clientID = app.name
-            if await prompt.accepts("\(what); sign git in there as \(app.name), its own app?") { return rule }
+        let other = session.configuration.clientIDOfRule(at: found.authority).flatMap { try? checked($0, match) }
+        if let app = other ?? session.configuration.offeredClients(match, for: nil).first?.name {
+            rule.clientID = app
+            let whose: Message = other == nil ? "its own app" : "the app of another rule"
+            if await prompt.accepts("\(what); sign git in there as \(app), \(whose)?") { return rule }
         }
         let sources = session.registry.sources(ofKind: issuer.kind).filter { source in
             source.row.program.first.flatMap(session.context.program) != nil
@@ -293,7 +295,7 @@ struct RuleDraft {
         guard !leavesClientOpen, authority.match.plugin.clientID == nil,
             session.configuration.clientID(at: authority.url) == nil
         else { return nil }
-        let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }?.clientID
+        let other = session.configuration.clientIDOfRule(at: authority.url)
         guard prompt != nil else {
             // A code host's registry or packages are behind another of its doors.
             guard let other, authority.match.issuer != nil else { throw noClient(authority) }
