@@ -47,6 +47,9 @@ package struct FileStatus: Sendable {
     }
     package var isOwn: Bool { status.st_uid == geteuid() }
 
+    /// What goes before a command that only the owner may run: nothing for this user and root.
+    package var sudo: [String] { isOwn || geteuid() == 0 ? [] : ["sudo"] }
+
     /// Whether it grants any of these permissions.
     package func grants(_ permissions: mode_t) -> Bool { status.st_mode & permissions != 0 }
 

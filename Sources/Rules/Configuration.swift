@@ -156,8 +156,13 @@ public struct Configuration: Sendable, Equatable {
             if let app = try read(table, "client", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
         }
         guard !isLocked("client") else { return }
+        // An app that comes later for the same authority is the one that counts.
+        let former = apps.filter { app in
+            known.contains { $0.kind != nil && $0.isKnown(at: app.authority, ignoringCase: false) }
+        }.compactMap(\.rule)
         apps += known
         guard !isLocked("rule") else { return }
+        rules.removeAll(where: former.contains)
         rules += known.filter { $0.kind != nil }.compactMap(\.rule)
         possibleRules += known.filter { $0.kind == nil }.compactMap(\.rule)
     }

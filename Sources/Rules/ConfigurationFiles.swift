@@ -140,7 +140,7 @@ extension Configuration {
         guard isSystem ? !status.grants(S_IWOTH) : !status.isWritableByOthers else {
             throw SettingsError(
                 file: path, line: nil, message: "other users can write to it, and could have commands run as you",
-                command: ["chmod", "go-w", path])
+                command: status.sudo + ["chmod", "go-w", path])
         }
     }
 

@@ -73,9 +73,12 @@ public struct URLPattern: Sendable, Equatable {
             || domain.count == 2 && last.utf8.count == 2 && domain.first.map(shared.contains) == true
     }
 
-    /// The pattern as `SCHEME://HOST` if it has a path and no wildcard; otherwise nil.
+    /// Whether git may ask for URLs below the path; below `api`, code hosts have packages, and no repositories.
+    public var hasPathOfGit: Bool { hasPath && path.text.pieces(between: "/").first != "api" }
+
+    /// The pattern as `SCHEME://HOST` if it has a path of git's and no wildcard; otherwise nil.
     public var placeWithPath: String? {
-        guard hasPath, !hasWildcard else { return nil }
+        guard hasPathOfGit, !hasWildcard else { return nil }
         return "\(scheme)://\(host.urlText)"
     }
 

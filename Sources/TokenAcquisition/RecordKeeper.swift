@@ -342,7 +342,7 @@ struct RecordsOfResult {
         let realms = before?.requestedRealm
         let isKnown = realms?.realmNames.contains { $0.isSame(as: place.realm) } ?? false
         token.requestedRealm = isKnown ? realms : [place.realm, realms].compactMap(\.self).joined(separator: " ")
-        token.userInfo = result.userInfo ?? before?.userInfo
+        token.userInfo = result.userInfo ?? (result.userInfoError == nil ? before?.userInfo : nil)
         token.other[Rejection.renewedMember] = renewedMark
         return token
     }

@@ -168,9 +168,11 @@ import Testing
             #expect(report.check("proxy")?.text == "http://proxy.example:3128 (git's http.proxy)")
             #expect(!ended.output.contains("geheim"))
             try home.write(
-                "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://login.microsoftonline.com\"\nscopes = [\"s\"]\n",
+                "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://login.microsoftonline.com\"\nscopes = [\"s\"]\n"
+                    + "[[rule]]\nurl = \"https://gitlab.com/api\"\nauthority = \"https://gitlab.com\"\nscopes = [\"read_api\"]\n",
                 to: home.configFile)
-            let (wrong, _) = try await doctor(home)
+            let (wrong, text) = try await doctor(home)
+            #expect(!text.output.contains("rules for https://gitlab.com"), "\(text)")
             #expect(wrong.check("git.path")?.remedies == ["lanyard configure git https://git.example"])
             #expect(wrong.check("git.path")?.level == "warn")
             try await home.git(["config", "--global", "--unset-all", "credential.helper"])

@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "https://ghcr.io", "https://registry.gitlab.com", "https://contoso.azurecr.io", "https://github.com",
+    ])
+    func `where no git is served, nothing is said of git`(url: String) async throws {
+        try await Home.with(.unlocked) { home in
+            let explained = try await home.lanyard(["explain", url])
+            #expect(explained.output.contains("git ") == (url == "https://github.com"), "\(explained)")
+        }
+    }
+
     @Test func `the URL in a command to copy is one word of a shell`() async throws {
         try await Home.with(.unlocked) { home in
             let url = "https://nobody.example/x'\u{0301};$(echo>pwned)"

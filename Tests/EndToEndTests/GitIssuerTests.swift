@@ -74,18 +74,20 @@ import Testing
     /// The ID of the app that Gitea and Forgejo register by themselves.
     private static let defaultApp = "a4792ccc-144e-407e-86c9-5e7d8d9c3269"
 
-    @Test(arguments: [("Gitea", GitHost.gitea), ("Forgejo", .forgejo)])
+    @Test(arguments: [("Gitea", GitHost.gitea, ""), ("Forgejo", .forgejo, "/contoso/hello.git")])
     func `where a host has an app of its own, one question and the sign-in lead to a clone`(
-        name: String, host: GitHost
+        name: String, host: GitHost, repository: String
     ) async throws {
         try await World.with { world in
             let url = host.place(in: world.sandbox).url
             let ended = try await world.atTerminal(
-                ["lanyard", "configure", "git", url],
+                ["lanyard", "configure", "git", url + repository],
                 answering: [("looks like \(name); sign git in there as git-credential-oauth, its own app? [Y/n] ", "")],
                 Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
             #expect(ended.status == 0 && ended.output.contains("signed in as alice_contoso"), "\(ended)")
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            // The rule is for all repositories of the host, so git needs no path.
+            #expect(text.contains("url       = \"\(url)\"\n") && !ended.output.contains("useHttpPath"), "\(ended)")
             #expect(text.contains("client-id = \"git-credential-oauth\"\n"), "\(text)")
             #expect(text.contains("kind      = \"\(name.lowercased())\"\n"), "\(text)")
             let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
@@ -199,6 +201,12 @@ import Testing
             #expect(got.status == 0 && got.value("password")?.hasPrefix("gho_") == true, "\(got)")
             let listed = try await world.lanyard(["rule", "list"], system: system)
             #expect(listed.output.contains(isOfPackage ? "/config.d/50-contoso.toml:1" : "/config.toml:1"), "\(listed)")
+            let own = client.replacing(host.clientID, with: "own").replacing("\(host.url)\"", with: "\(host.url)/\"")
+            try (certificates + world.keyringTable + own).write(
+                toFile: world.configFile, atomically: true, encoding: .utf8)
+            let replaced = try await world.lanyard(["rule", "list"], system: system)
+            #expect(replaced.output.components(separatedBy: "client ID").count == 2, "\(replaced)")
+            #expect(replaced.output.contains("own") && !replaced.output.contains(host.clientID), "\(replaced)")
         }
     }
 

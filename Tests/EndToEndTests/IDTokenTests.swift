@@ -222,9 +222,11 @@ import Testing
         fault: String, reason: String
     ) async throws {
         try await Self.withRule("{}", ["--scope", "openid"]) { world, url in
+            let words = ["token", "--decode", url, "--claim", "userinfo.email"]
+            let first = try await world.lanyard(words, world.browser(as: Self.alice))
+            #expect(first.status == 0 && first.output.contains("UserInfo"), "\(first)")
             try await world.sandbox.fault(fault)
-            let decoded = try await world.lanyard(
-                ["token", "--decode", url, "--claim", "userinfo.email"], world.browser(as: Self.alice))
+            let decoded = try await world.lanyard(words, world.browser(as: Self.alice))
             #expect(decoded.status == 0 && !decoded.output.contains("UserInfo"), "\(decoded)")
             #expect(
                 decoded.errors.contains("there are no claims of userinfo: ")

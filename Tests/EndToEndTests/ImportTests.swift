@@ -307,6 +307,10 @@ import Testing
                     nowhere.example:
                         user: dan
                     renewed.example:
+                        users:
+                            eve:
+                            frank:
+                                oauth_token: gho_frank
                         user: eve
                     """, to: "gh/hosts.yml", permissions: 0o644)
                 try await there.keep("gho_alice", "service=gh:github.com username=")
@@ -317,8 +321,13 @@ import Testing
                 let gh = ["GH_CONFIG_DIR": there.folder + "/gh"]
                 let imported = try await there.lanyard(["import", "--from", "gh"], gh)
                 #expect(
-                    imported.errors.hasPrefix("lanyard: imported 3, skipped 1\nlanyard: others can read "),
+                    imported.errors.hasPrefix("lanyard: imported 4, skipped 1\nlanyard: others can read "),
                     "\(imported)")
+                // Whoever has pushed as eve would now push as frank.
+                let change =
+                    "lanyard: at renewed.example, gh uses eve; without a user name in its URL, git now signs in as frank\n"
+                #expect(imported.errors.components(separatedBy: change).count == 2, "\(imported)")
+                #expect(imported.errors.components(separatedBy: " now signs in as ").count == 2, "\(imported)")
                 #expect(!imported.output.contains("gho_") && !imported.output.contains("ghs_"), "\(imported)")
                 for (url, username, password) in [
                     ("https://github.com", "alice", "gho_alice"), ("https://bob@github.com", "bob", "gho_bob"),

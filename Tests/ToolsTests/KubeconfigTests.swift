@@ -326,7 +326,8 @@ import Yams
         (oidc("--listen-address=localhost:0"), "http://127.0.0.1"),
         (oidc("--oidc-redirect-url=http://localhost:9000/"), "http://127.0.0.1:9000"),
         (oidc("--oidc-redirect-url=http://127.0.0.1:9000/"), "http://127.0.0.1:9000"),
-        (oidc("--grant-type=authcode-keyboard"), "http://127.0.0.1"), (oidc("--grant-type=device-code"), nil),
+        (oidc("--grant-type=authcode-keyboard"), "http://127.0.0.1"),
+        (oidc("--grant-type=device-code"), "http://127.0.0.1"),
         (oidc("--oidc-redirect-url-hostname=127.0.0.1"), nil),
         (oidc("--oidc-redirect-url=http://127.0.0.1:9000"), nil), (kubelogin("get-token"), nil),
     ])

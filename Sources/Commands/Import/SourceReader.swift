@@ -1,7 +1,9 @@
+import Addresses
 import CommandKit
 import Files
 import Glibc
 import Keyring
+import Model
 import OtherCaches
 import Rules
 import Secrets
@@ -181,6 +183,15 @@ struct SourceReader {
             findings.notes = Self.warning(settings, path, remedy: "once they are imported: \(logout)")
         }
         for entry in hosts.entries { try add(entry, of: source, anybody, to: &findings) }
+        for lost in findings.refused.map(\.password) {
+            guard let host = lost.request.host, let user = lost.request.username,
+                hosts.entries.contains(where: { $0.isActive && $0.username == user && RequestHost($0.host) == host }),
+                let other = findings.passwords.last(where: { $0.request.host == host })?.request.username
+            else { continue }
+            findings.notes.append(
+                "at \(host.text, limit: 255), \(source.name) uses \(user, limit: 100); without a user name in its URL, git "
+                    + "now signs in as \(other, limit: 100)")
+        }
         return findings
     }
 

@@ -122,7 +122,7 @@ extension Rule {
     fileprivate func lackInGit(_ session: Session) async -> String? {
         let git = GitConfiguration(session.context)
         let scope: GitConfiguration.Scope = session.scope == .system ? .system : .global
-        guard pattern.hasPath || session.configuration.placeByPath(of: self, in: session.registry) != nil,
+        guard pattern.hasPathOfGit || session.configuration.placeByPath(of: self, in: session.registry) != nil,
             session.context.program("git") != nil,
             await !git.sendsPath(for: pattern.text, in: scope == .system ? .system : nil)
         else { return nil }

@@ -216,10 +216,11 @@ extension Examination {
         if let path = identity.proofFile, let fault = CertificateState(path) {
             let isOpen = [.open, .writable].contains(fault)
             let level: Finding.Level = fault == .open ? .warn : .fail
+            let change = ShellCommand(words: (FileStatus(of: path)?.sudo ?? []) + ["chmod", "go-rwx", path])
             return Finding(
                 check: "identity", level: level,
                 message: "\(identity.name): \(path) \(fault.rawValue)",
-                remedies: [isOpen ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
+                remedies: [isOpen ? Hint("make it private", run: change) : Hint(place)])
         }
         if let variable = identity.secretVariable, context.variable(variable) == nil {
             return .warn(

@@ -71,7 +71,8 @@ final class Explainer {
 
     private func explain() async {
         let chosen = session.configuration.rule(for: request)
-        if tool?.name.isGit ?? true { explanation.git = await gitView() }
+        let isWithoutGit = request.host.map { session.registry.servesNoGit(host: $0.text) } ?? false
+        if tool?.name.isGit ?? !isWithoutGit { explanation.git = await gitView() }
         explanation.isTokenPlace = request.isTokenPlace
         if let agent = session.configuration.agent {
             explanation.agent = agent

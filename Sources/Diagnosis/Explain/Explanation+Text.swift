@@ -234,8 +234,8 @@ extension Explanation {
             hints.append(
                 Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))
         }
-        if case .rule(let rule) = mapping, !git.sendsPath, rule.pattern.hasPath || isPerRepository {
-            let what: Message = rule.pattern.hasPath ? "this rule never matches" : "it gets no token"
+        if case .rule(let rule) = mapping, !git.sendsPath, rule.pattern.hasPathOfGit || isPerRepository {
+            let what: Message = rule.pattern.hasPathOfGit ? "this rule never matches" : "it gets no token"
             hints.append(
                 Hint(
                     "git does not send the path (useHttpPath is off), so \(what)",

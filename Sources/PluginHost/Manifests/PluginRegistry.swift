@@ -306,6 +306,12 @@ public struct PluginRegistry: Sendable {
         return plugins.contains { $0.exchanges.contains { $0.hosts.rank(of: host) != nil } }
     }
 
+    /// Whether a host is known to serve images, packages or keys, and no git.
+    public func servesNoGit(host: String) -> Bool {
+        let isOther = plugins.lazy.flatMap(\.issuers).contains { $0.otherHosts.rank(of: host.lowercased()) != nil }
+        return isOther || exchanges(forHost: host)
+    }
+
     /// Returns the host in a manifest that this host could be mistaken for.
     ///
     /// It differs in few letters or in its port, or the given host contains the name of its domain.

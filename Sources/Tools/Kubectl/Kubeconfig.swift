@@ -267,6 +267,9 @@ extension KubeUser {
     /// The redirect URI that the application needs besides kubelogin's; nil if none is.
     var redirect: String? { options?.redirect }
 
+    /// Whether kubelogin shows a code instead of opening a browser.
+    var showsCode: Bool { options?.showsCode == true }
+
     /// Whether only its client secret keeps it from being converted, as far as that is known.
     var hasClientSecret: Bool { obstacleButSecret == nil && options?.hasSecret == true }
 

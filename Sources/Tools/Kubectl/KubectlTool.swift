@@ -73,9 +73,12 @@ struct KubectlSettings: ToolSettings {
                 remarks.append(
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
             } else if let redirect = user.redirect, let client = user.signIn.clientID {
+                let change: Message =
+                    user.showsCode
+                    ? "opens a browser, except with --flow device-code" : "comes back to another URL than kubelogin's"
                 remarks.append(
                     Hint(
-                        "the sign-in of the user \(name) comes back to another URL than kubelogin's; unless the issuer "
+                        "the sign-in of the user \(name) \(change); unless the issuer "
                             + "allows that, too, register with the application \(client, limit: 100)",
                         write: redirect))
             }

@@ -134,6 +134,9 @@ struct KubeloginOptions {
         return nil
     }
 
+    /// Whether the user signs in with a code, without a browser that comes back.
+    var showsCode: Bool { isOIDC && grant == "device-code" }
+
     private var grant: String { values["--grant-type"]?.last ?? "auto" }
 
     /// The sign-in at an issuer of OpenID Connect.
@@ -170,7 +173,7 @@ struct KubeloginOptions {
 
     /// The redirect URI that lanyard sends in place of kubelogin's; nil if it sends none, or the same one.
     var redirect: String? {
-        guard isOIDC, grant != "device-code" else { return nil }
+        guard isOIDC else { return nil }
         let own = "http://127.0.0.1" + (port.map { $0 == 0 ? "" : ":\($0)" } ?? "")
         let isSame =
             values["--oidc-redirect-url"]?.last.map { $0 == own }
