@@ -191,12 +191,11 @@ extension CommandError {
                     Hint("otherwise, remove the rule", run: "lanyard rule remove \("https://\(host)")"),
                 ])
         case .unknownClient(let text, let names, let nearest, _):
-            let known = names.isEmpty ? "" : ", or the name of an app: \(names.joined(separator: ", "))"
-            self.init(
-                "\(text) is not a client ID",
-                hints: [
-                    nearest.map { "did you mean \($0)?" } ?? "it is a GUID, shown by the app's registration\(known)"
-                ])
+            let known: Hint =
+                names.isEmpty
+                ? "the app's registration shows it"
+                : "it is a GUID, shown by the app's registration, or the name of an app: \(names.joined(separator: ", "))"
+            self.init("\(text) is not a client ID", hints: [nearest.map { "did you mean \($0)?" } ?? known])
         case .forbiddenClient(let name):
             self.init(
                 "the app \(name) is forbidden by \(Configuration.systemFile)",
@@ -225,9 +224,9 @@ extension CommandError {
                 hints: [Hint("add one", run: "lanyard rule add \("https://\(host)") --token id")])
         case .noIDTokens(let authority):
             self.init(
-                "\(authority) has no ID tokens",
+                "\(authority) has no ID tokens, and no claims to ask for",
                 hints: [
-                    Hint("leave out --id-token and --token id, and in the rule", write: "token = \"id\""),
+                    Hint("leave out --id-token, --token id and --claim, and in the rule", write: "token = \"id\""),
                     "name an issuer of OpenID Connect that the host trusts",
                 ])
         case .idTokenOfIdentity(let name):

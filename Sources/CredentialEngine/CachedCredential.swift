@@ -109,7 +109,7 @@ public struct CachedCredential: Sendable {
     /// Returns the paths of the configuration files and the plugin folders.
     private static func settings(in surroundings: Surroundings) -> [String] {
         let userFile = Configuration.userFile(environment: surroundings.environment)
-        return [Configuration.systemFile, Configuration.appsFolder] + Configuration.appsFiles
+        return [Configuration.systemFile, Configuration.appsFolder] + ((try? Configuration.appsFiles()) ?? [])
             + [userFile].compactMap(\.self)
             + PluginRegistry.folders(environment: surroundings.environment, executable: surroundings.executable)
     }

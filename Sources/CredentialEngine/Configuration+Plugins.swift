@@ -2,6 +2,7 @@ import Addresses
 package import Model
 public import PluginHost
 public import Rules
+import TokenAcquisition
 
 extension Configuration {
     /// Makes apps without a kind rules for their authority's own URL, where a plugin knows a code host's; looks for plugins only if
@@ -28,7 +29,9 @@ extension Configuration {
             guard allows(client: client.name) else { throw .forbiddenClient(client.name) }
             return client.id
         }
-        guard match.takes(clientID: text) else {
+        // Code hosts make up their apps' IDs: another kind's app isn't there.
+        let isElsewhere = match.issuer != nil && match.plugin.clients.contains { $0.name == text }
+        guard match.takes(clientID: text), !isElsewhere else {
             let names = match.clients.map(\.name).filter(allows)
             let nearest = match.nearestClient(to: text).flatMap { names.contains($0) ? $0 : nil }
             let path = match.authority.path.joined(separator: "/")
@@ -169,5 +172,17 @@ extension IdentityPattern {
             }
         return .application(
             Identity.Application(authority: authority ?? "", kind: nil, clientID: clientID ?? "", proof: proof))
+    }
+}
+
+extension Resolver {
+    /// Returns the reason why a token must not be handed out: it is only for exchanges, and isn't exchanged; nil if there is
+    /// none.
+    func misuse(of token: TokenRequest) -> ResolutionError? {
+        guard token.exchange == nil, token.source == nil, let match = plugins.registry.match(token),
+            match.plugin.supports.contains(.exchangesOnly)
+        else { return nil }
+        return .onlyForExchanges(
+            plugin: match.plugin.name, host: token.host, exchanges: plugins.registry.exchangeNames(at: match))
     }
 }

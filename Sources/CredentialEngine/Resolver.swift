@@ -36,16 +36,6 @@ public struct Resolver: Sendable {
         return try mapping.token()
     }
 
-    /// Returns the reason why a token must not be handed out: it is only for exchanges, and isn't exchanged; nil if there is
-    /// none.
-    func misuse(of token: TokenRequest) -> ResolutionError? {
-        guard token.exchange == nil, token.source == nil, let match = plugins.registry.match(token),
-            match.plugin.supports.contains(.exchangesOnly)
-        else { return nil }
-        return .onlyForExchanges(
-            plugin: match.plugin.name, host: token.host, exchanges: plugins.registry.exchangeNames(at: match))
-    }
-
     /// Returns the token of a mapping with the ID of its client, which may be given by name.
     ///
     /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
@@ -308,6 +298,11 @@ private struct Mapping {
     /// To a plugin that finds identities on this machine, the ID token of one is a token for an audience: the rule's, or else the host.
     /// The scope `openid` asks for it.
     private mutating func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
+        if token.token == .id && token.identity == nil || request.explicit.claims?.isEmpty == false,
+            match(token.authority, token.kind, isConfigured: true)?.issuer?.givesIDTokens == false
+        {
+            throw .noIDTokens(authority: token.authority)
+        }
         guard token.token == .id else { return }
         if let identity = token.identity {
             guard finder(at: token.authority)?.plugin.supports.contains(.resources) == true else {
@@ -319,9 +314,6 @@ private struct Mapping {
                 token.resourceIndicators = ["https://\(host.withoutOwnPort(of: "https").text)"]
             }
             return
-        }
-        if match(token.authority, token.kind, isConfigured: true)?.issuer?.givesIDTokens == false {
-            throw .noIDTokens(authority: token.authority)
         }
         guard let host = request.host else { return }
         guard case .rule = token.origin else { throw .idTokenWithoutRule(host: host.text) }
@@ -362,6 +354,11 @@ private struct Mapping {
             // An access token's scopes say nothing about an ID token of what is found on this machine.
             if kind == .id, token.token != kind, token.identity != nil, explicit.scopes.isEmpty { token.scopes = [] }
             token.token = kind
+            if kind == .id, token.identity == nil, explicit.scopes.isEmpty, !token.scopes.contains("openid"),
+                match(token.authority, token.kind, isConfigured: true)?.plugin.bareScopes == nil
+            {
+                token.scopes.append("openid")
+            }
         }
         try confineIDToken(&token)
         token.authority = token.authority.withoutTrailingSlashes

@@ -13,10 +13,18 @@ extension Configuration {
     public static let appsFolder = "/etc/lanyard/config.d"
 
     /// The files in that folder, in the order in which they are read.
-    public static var appsFiles: [String] {
-        guard let folder = try? Folder(appsFolder) else { return [] }
-        return folder.names(atMost: 256).filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
-            .map { "\(appsFolder)/\($0)" }
+    ///
+    /// - Throws: `SettingsError` if the folder is there and can't be read.
+    public static func appsFiles() throws(SettingsError) -> [String] {
+        do throws(FileError) {
+            return try Folder(appsFolder).names(atMost: 256).filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }
+                .sorted().map { "\(appsFolder)/\($0)" }
+        } catch {
+            guard !error.isMissing else { return [] }
+            throw SettingsError(
+                file: appsFolder, message: "cannot be read: \(error.reason.lowercased())", hint: "check its permissions"
+            )
+        }
     }
 
     /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`;
@@ -68,7 +76,7 @@ extension Configuration {
     /// - Throws: `SettingsError` if a file can't be read or is invalid.
     public static func loadSystem() throws(SettingsError) -> Configuration {
         var configuration = Configuration()
-        for file in appsFiles {
+        for file in try appsFiles() {
             guard let text = try read(file, isSystem: true) else { continue }
             let table = try SettingsTable(file: file, text: text)
             try table.allow(only: ["client"])

@@ -342,7 +342,8 @@ struct RecordsOfResult {
         let realms = before?.requestedRealm
         let isKnown = realms?.realmNames.contains { $0.isSame(as: place.realm) } ?? false
         token.requestedRealm = isKnown ? realms : [place.realm, realms].compactMap(\.self).joined(separator: " ")
-        token.userInfo = result.userInfo ?? (result.userInfoError == nil ? before?.userInfo : nil)
+        // Claims are those of a sign-in, and a renewal brings none.
+        token.userInfo = redeemed == nil ? result.userInfo : result.userInfo ?? before?.userInfo
         token.other[Rejection.renewedMember] = renewedMark
         return token
     }

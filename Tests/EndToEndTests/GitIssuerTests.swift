@@ -97,6 +97,10 @@ import Testing
                 Set(asked.compactMap { $0.query?["client_id"] ?? $0.form?["client_id"] }) == [Self.defaultApp],
                 "\(asked)")
 
+            // The rule asks for no scopes, and an ID token needs openid.
+            let token = try await world.lanyard(
+                ["token", "--id-token", url], world.browser(as: "alice@contoso.example"))
+            #expect(token.status == 0 && token.output.split(separator: ".").count == 3, "\(token)")
             let explained = try await world.lanyard(["explain", "\(url)/contoso/hello.git"])
             #expect(
                 explained.output.contains("  client ID  git-credential-oauth, \(Self.defaultApp) ("), "\(explained)")
@@ -125,6 +129,37 @@ import Testing
                     """), "\(login)")
             #expect(
                 try await GitHost.gitea.requests(world).authority.allSatisfy { $0.path != "/login/oauth/authorize" })
+        }
+    }
+
+    @Test(arguments: [("github", "git-credential-oauth"), ("gitlab", "git-credential-oauth"), ("gitlab", "azure-cli")])
+    func `an app of another kind of host is no client ID`(kind: String, name: String) async throws {
+        try await Home.with(.unlocked) { home in
+            let url = "https://git.contoso.example"
+            let rule = ["rule", "add", url, "--authority", url, "--kind", kind, "--client-id"]
+            let refused = try await home.lanyard(rule + [name])
+            #expect(refused.status != 0 && refused.errors.contains("\(name) is not a client ID"), "\(refused)")
+            #expect(try await home.lanyard(rule + ["app"]).status == 0)
+            let text = try home.text(home.configFile)
+            try home.write(text.replacing("\"app\"", with: "\"git-credential-oauth\""), to: home.configFile)
+            let got = try await home.lanyard(["get"], input: "url=\(url)\n")
+            #expect(got.errors.contains("git-credential-oauth is not a client ID"), "\(got)")
+        }
+    }
+
+    @Test func `an app that may show no codes is told what to change`() async throws {
+        try await World.with { world in
+            let forge = world.sandbox.forge
+            let added = try await world.lanyard([
+                "rule", "add", forge.url, "--authority", forge.url, "--kind", "github", "--client-id", forge.clientID,
+            ])
+            #expect(added.status == 0, "\(added)")
+            try await world.sandbox.fault(
+                #"{"path": "/login/device/code", "status": 400, "body": "{\"error\": \"device_flow_disabled\"}"}"#)
+            let login = try await world.lanyard(["login", "--flow", "device-code", forge.url])
+            #expect(
+                login.errors.contains("tick \"Enable Device Flow\"")
+                    && login.errors.contains("lanyard rule secret \(forge.clientID)"), "\(login)")
         }
     }
 
@@ -201,6 +236,13 @@ import Testing
             #expect(got.status == 0 && got.value("password")?.hasPrefix("gho_") == true, "\(got)")
             let listed = try await world.lanyard(["rule", "list"], system: system)
             #expect(listed.output.contains(isOfPackage ? "/config.d/50-contoso.toml:1" : "/config.toml:1"), "\(listed)")
+            if isOfPackage {
+                let folder = URL(filePath: world.folder + "/config.d")
+                try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path)
+                let unread = try await world.lanyard(["rule", "list"], system: system)
+                #expect(unread.status != 0 && unread.errors.contains("config.d: cannot be read"), "\(unread)")
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+            }
             let own = client.replacing(host.clientID, with: "own").replacing("\(host.url)\"", with: "\(host.url)/\"")
             try (certificates + world.keyringTable + own).write(
                 toFile: world.configFile, atomically: true, encoding: .utf8)

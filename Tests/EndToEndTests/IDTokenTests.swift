@@ -194,6 +194,9 @@ import Testing
             #expect(try await world.lanyard(rule).status == 0)
             let asked = try await world.lanyard(["token", "--id-token", forge.url], world.browser(as: Self.alice))
             #expect(asked.status != 0 && asked.errors.contains("has no ID tokens"), "\(asked)")
+            let claims = ["token", "--decode", forge.url, "--claim", "userinfo.email"]
+            let wanted = try await world.lanyard(claims, world.browser(as: Self.alice))
+            #expect(wanted.status != 0 && wanted.errors.contains("no claims to ask for"), "\(wanted)")
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
             try (text + "token = \"id\"\n").write(toFile: world.configFile, atomically: true, encoding: .utf8)
             for command in [["explain", forge.url], ["doctor"], ["status"]] {
@@ -253,6 +256,9 @@ import Testing
             #expect(listed.output.contains("alice@contoso.example"), "\(listed)")
             let json = try await world.lanyard(["token", "--decode", "--json", url])
             #expect(json.output.contains("\"idToken\"") && json.output.contains("\"userinfo\""), "\(json)")
+            // They are those of a sign-in, not of the next one.
+            let again = try await world.lanyard(["login", "--json", url], browser)
+            #expect(again.status == 0 && again.output.contains("\"userinfo\" : null"), "\(again)")
         }
     }
 }

@@ -116,6 +116,34 @@ import Testing
         }
     }
 
+    @Test func `a proof that a host doesn't take, and a source that no plugin has, are named`() async throws {
+        try await World.with { world in
+            func add(_ options: [String]) async throws -> Ended {
+                try await world.lanyard(
+                    ["identity", "add", "bot", "--client-id", "bot", "--trust-authority"] + options)
+            }
+            let secret = try await add(["--authority", "https://github.com", "--secret-variable", "SECRET"])
+            #expect(secret.status != 0 && secret.errors.contains("by its private key"), "\(secret)")
+            let identity = """
+                [[identity]]
+                name = "hub"
+                authority = "https://github.com"
+                client-id = "bot"
+                secret-variable = "SECRET"
+
+                """
+            try world.configure(after: identity)
+            let doctor = try await world.lanyard(["doctor"], ["SECRET": "x"])
+            #expect(doctor.output.contains("hub: at github.com, an application proves"), "\(doctor)")
+            let source = ["--authority", world.sandbox.issuer.url, "--kind", "oidc", "--assertion", "github-action"]
+            let misspelt = try await add(source)
+            #expect(misspelt.status == 0, "\(misspelt)")
+            let checked = try await world.lanyard(["identity", "check", "bot", "--scope", "x"])
+            #expect(checked.errors.contains("there is no source of assertions called github-action\n"), "\(checked)")
+            #expect(checked.errors.contains("there are github-actions, gitlab"), "\(checked)")
+        }
+    }
+
     @Test func `one line sets up git in a pipeline`() async throws {
         try await World.with(ownKernelKeys: true) { world in
             let environment = Self.variables(world)

@@ -1,6 +1,7 @@
 import OAuth
 import PluginOAuth
 import PluginWire
+import Secrets
 
 extension OAuthError {
     /// Converts the error to one of the plugin protocol, with a hint for the user.
@@ -30,6 +31,11 @@ extension OAuthError {
         var error = PluginError(
             meaning.code, meaning.message ?? "the authority refuses: \(response.summary())", hint: meaning.hint)
         error.error = code.plain(limit: 100)
+        if code == "device_flow_disabled" {
+            error.hint =
+                "tick \"Enable Device Flow\" in the application's registration, or store its client secret, with which the "
+                + "browser signs in: lanyard rule secret \(request.clientID.displayable(limit: 100))"
+        }
         if let reason = meaning.reason { error.reasons = [reason] }
         if meaning.code == .declinedScopes { error.declinedScopes = request.scopes }
         return error

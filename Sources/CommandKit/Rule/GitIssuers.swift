@@ -2,6 +2,7 @@ package import Addresses
 import CredentialEngine
 package import Model
 package import PluginHost
+import PluginWire
 package import Rules
 import Secrets
 import SettingsFile
@@ -106,6 +107,16 @@ extension URLPattern {
 }
 
 extension AuthorityMatch {
+    /// Returns why no application can have tokens here, or not this one; nil if it can.
+    package func lack(of application: Identity.Application) -> Message? {
+        guard plugin.identities.contains(.client) else {
+            return "the plugin \(plugin.name) gets no tokens for applications"
+        }
+        if case .certificate = application.proof { return nil }
+        guard issuer?.repositoryScopes != nil else { return nil }
+        return "at \(authority.host), an application proves who it is by its private key (certificate)"
+    }
+
     /// A hint about where to register an app; nil if the plugin doesn't say.
     package var registrationHint: Hint? {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }

@@ -221,17 +221,18 @@ struct ApplicationOptions: ParsableArguments {
         guard let match = session.registry.match(authority: url, kind: kind, isConfigured: true) else {
             throw CommandError(unknownAuthority: url, in: session.registry)
         }
-        guard match.plugin.identities.contains(.client) else {
-            throw CommandError(
-                "the plugin \(match.plugin.name) gets no tokens for applications",
-                hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
+        let application = Identity.Application(
+            authority: url, kind: kind, clientID: clientId ?? "", proof: proof, audience: audience)
+        if let lack = match.lack(of: application) {
+            let others = Hint("see which plugins there are", run: "lanyard plugin list")
+            let key = Hint("give that", write: "--certificate /path/to/its.private-key.pem")
+            throw CommandError(lack, hints: [match.plugin.identities.contains(.client) ? key : others])
         }
         guard trustAuthority || session.trusts(authorityHost: match.authority.host) else {
             throw CommandError(
                 unknownHost: match.authority, twin: session.registry.lookAlike(of: match.authority.host))
         }
-        return Identity.Application(
-            authority: url, kind: kind, clientID: clientId ?? "", proof: proof, audience: audience)
+        return application
     }
 
     private var proof: Identity.Proof {

@@ -337,7 +337,9 @@ struct RuleDraft {
     }
 
     private func checked(_ id: String, _ match: AuthorityMatch) throws(CommandError) -> String {
-        guard id.isScopeToken, id.utf8.count <= 256 else {
+        let isElsewhere =
+            match.issuer != nil && match.client(id) == nil && !session.registry.clientIDs(named: id).isEmpty
+        guard id.isScopeToken, id.utf8.count <= 256, !isElsewhere else {
             throw CommandError("\(id) is not a client ID", hints: ["the app's registration shows it"])
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {

@@ -33,7 +33,7 @@ extension Examination {
             return .fail("configuration", error.inFile, error.hints.first ?? place, "see lanyard-config(5)")
         }
         let own = Configuration.userFile(environment: context.environment)
-        let paths = Configuration.appsFiles + [Configuration.systemFile, own].compactMap(\.self)
+        let paths = ((try? Configuration.appsFiles()) ?? []) + [Configuration.systemFile, own].compactMap(\.self)
         let read = paths.filter(context.isFile).map(context.short)
         let count = configuration.rules.count
         let text: Message =
@@ -240,8 +240,7 @@ extension Examination {
         let match = registry.match(
             authority: application.authority, kind: application.kind, isConfigured: true)
         guard let match else { return "no plugin supports \(application.authority)" }
-        return match.plugin.identities.contains(.client)
-            ? nil : "the plugin \(match.plugin.name) gets no tokens for applications"
+        return match.lack(of: application)
     }
 
     private var defaultIdentity: Finding? {

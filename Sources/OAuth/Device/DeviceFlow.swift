@@ -109,7 +109,10 @@ package struct DeviceAuthorization: Sendable, Equatable {
         if let refusal = ErrorResponse(answer) ?? ErrorResponse(unnamed: answer) {
             throw OAuthError(refusal, at: .device)
         }
-        guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
+        guard answer.status != 404 else {
+            throw OAuthError(
+                .notFound, "\(host) offers no device codes", hint: "check the client ID, or give --flow browser")
+        }
         guard (200..<300).contains(answer.status), let members = answer.json?.members,
             let page = members["verification_uri"]?.string ?? members["verification_url"]?.string,
             let typed = members["user_code"]?.string, let polled = members["device_code"]?.string

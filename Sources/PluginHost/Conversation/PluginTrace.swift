@@ -100,6 +100,8 @@ enum TraceMask {
 
     private static func isSecret(_ line: Attributes.Line, in block: Attributes) -> Bool {
         let key = line.key.lowercased()
+        // In a request, it is the name of where the assertion comes from, which an error must name.
+        if key == "assertion", block["identity"] != nil { return false }
         if secretKeys.contains(key) { return true }
         // In an exchange's result, the user name may be half of the secret.
         return key == "username" && (block["secret"] != nil || !block.list("field[]").isEmpty)
