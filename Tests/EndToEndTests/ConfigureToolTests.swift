@@ -1273,6 +1273,17 @@ import Testing
         }
     }
 
+    @Test func `a user of a cluster without encryption, where no token is sent, stays as it is`() async throws {
+        try await Home.withTools { home in
+            let text = Self.clusters(Self.login).replacing("https://contoso-", with: "http://contoso-")
+            let file = "\(home.folder)/home/.kube/config"
+            try home.write(text, to: file)
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(ended.errors.contains("the user aks stays as it is: tokens are not sent to http://"), "\(ended)")
+            #expect(try home.text(file) == text)
+        }
+    }
+
     @Test func `of two accounts of one cluster, one becomes lanyard's, and the other stays as it is`() async throws {
         try await Home.withTools { home in
             func login(_ account: String) -> String {

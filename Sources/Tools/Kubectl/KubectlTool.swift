@@ -65,10 +65,8 @@ struct KubectlSettings: ToolSettings {
                 let what: Message = "the user \(name) stays as it is: \(obstacle)"
                 remarks.append(
                     user.isFixed ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
-            } else if let other = rivals[user.name] {
-                remarks.append(
-                    "the user \(name) stays as it is: \(other, limit: 200) is for the same cluster, and a rule has one account"
-                )
+            } else if let reason = rivals[user.name] {
+                remarks.append("the user \(name) stays as it is: \(reason)")
             } else if user.isOfFormerProvider, user.hasTokens {
                 remarks.append(
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
@@ -137,17 +135,17 @@ struct KubectlSettings: ToolSettings {
         return before.map { KubeUser(user.name, text: $0) }
     }
 
-    /// Returns the users who keep their kubelogin because another user has another account at the same cluster, by
-    /// name, with that user: a URL's rule has one account.
+    /// Returns the users who keep their kubelogin because no rule can be for their cluster, by name, with the reason: another user
+    /// has another account there, and a URL's rule has one, or no token is sent there.
     ///
     /// Those who use lanyard already come first, then the current context's user.
-    private func rivals() throws(CommandError) -> [String: String] {
+    private func rivals() throws(CommandError) -> [String: Message] {
         let clusters = try KubeClusters(files)
         let found = try users().filter { $0.user.isLanyard || $0.user.isOfKubelogin && $0.user.obstacle == nil }
         let current = found.filter { !$0.user.isLanyard && $0.user.name == clusters.currentUser }
         let others = found.filter { !$0.user.isLanyard && $0.user.name != clusters.currentUser }
         var owners: [String: (name: String, former: KubeUser?)] = [:]
-        var rivals: [String: String] = [:]
+        var rivals: [String: Message] = [:]
         for (file, user) in found.filter(\.user.isLanyard) + current + others {
             let former = try former(user, in: file)
             let servers = clusters.servers(of: user.name).map(\.server)
@@ -155,8 +153,10 @@ struct KubectlSettings: ToolSettings {
                 guard let former, let other = owner.former else { return true }
                 return !former.shares(itsAccountWith: other)
             }
-            if !user.isLanyard, let rival {
-                rivals[user.name] = rival.name
+            if !user.isLanyard, let open = servers.first(where: { URLPattern($0)?.request.isTokenPlace == false }) {
+                rivals[user.name] = "tokens are not sent to \(open, limit: 200), where others could read them"
+            } else if !user.isLanyard, let rival {
+                rivals[user.name] = "\(rival.name, limit: 200) is for the same cluster, and a rule has one account"
             } else {
                 for server in servers where owners[server] == nil { owners[server] = (user.name, former) }
             }
