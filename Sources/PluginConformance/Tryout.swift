@@ -66,10 +66,10 @@ struct Tryout: Sendable {
             do throws(ProtocolError) {
                 let message = try PluginMessage(reader)
                 if case .unknown(let name) = message { return PluginOutput.remark(on: name, block) }
-                return message.isAnswer ? nil : reader.misspelt.first
+                return message.isAnswer ? nil : reader.remarks.first
             } catch {
                 let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
-                let near = reader.misspelt.first.map { "; \($0)" } ?? ""
+                let near = reader.remarks.first.map { "; \($0)" } ?? ""
                 return "it sent a broken \(event) (line \(line)), with \(error.text)\(near)"
             }
         }

@@ -38,6 +38,19 @@ public enum PluginEvent: Sendable, Equatable {
         }
     }
 
+    /// The flows that it is a part of; empty if it may come with any.
+    package var flows: [PluginRequest.Flow] {
+        switch self {
+        case .openURL: [.browser, .paste]
+        case .showCode: [.deviceCode]
+        case .openWindow: [.broker]
+        case .prompt, .progress: []
+        }
+    }
+
+    /// Whether it opens a page or a window.
+    package var isPage: Bool { !flows.isEmpty && !flows.contains(.deviceCode) }
+
     /// All events that this version knows, with those that end a conversation.
     package static let names = ["open-url", "show-code", "open-window", "prompt", "progress", "result", "error"]
 

@@ -98,7 +98,8 @@ extension ProtocolError {
             "url": page, "verification_uri": "an https URL without blanks",
             "verification_uri_complete": "an https URL without blanks",
             "environment": "HOST or HOST:PORT in lower case, without https://",
-            "scope[]": "one scope in each line, without blanks, quotes or backslashes",
+            "scope[]": "one scope in each line, without blanks, quotes or backslashes; at most 256",
+            "field[]": "NAME=VALUE in each line, NAME of letters, digits and _; at most 64",
             "user_code": "at most 64 bytes of \(word)", "basic_username": "a text without a colon",
             "username": "a text without control characters, and in `lookup` without a colon",
             "secret": "a text without control characters", "keep_for": "\(seconds), at most 86400",
@@ -106,6 +107,7 @@ extension ProtocolError {
         ]
         for key in ["message", "hint"] { forms[key] = "at most \(WireForm.message.limit) bytes" }
         for key in tokens { forms[key] = word }
+        forms["home_realm[]"]? += ", at most 16"
         for key in times { forms[key] = "\(seconds) from now on, at most ten years" }
         forms["expires_in"]? += ", or of a code, from 1 to 86400"
         return forms
@@ -122,19 +124,8 @@ package struct WireReader {
         var keys: Set<String> = ["event"]
     }
 
-    /// A remark on each key that nobody read, but that may be meant for one that somebody did: it differs only in
-    /// capitals, `[]`, a hyphen or a plural, or is another word for it.
-    package var misspelt: [String] {
-        let synonyms = ["user": "username", "login": "username", "password": "secret", "pass": "secret"]
-        let known = Dictionary(
-            asked.keys.map { ($0.loose, $0) } + synonyms.filter { asked.keys.contains($0.value) }
-        ) { first, _ in first }
-        return block.lines.filter { !asked.keys.contains($0.key) }.compactMap { line in
-            known[line.key.loose].map {
-                "its key `\(line.key.displayable(limit: 64))` is unknown; did it mean `\($0)`?"
-            }
-        }
-    }
+    /// The keys that were read, whether they are there or not.
+    package var known: Set<String> { asked.keys }
 
     package init(_ block: Attributes) {
         self.block = block
@@ -226,18 +217,6 @@ package struct WireWriter {
     /// Writes a text for users, which may have come from a server and contain anything.
     package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
         try put(key, message?.displayable(limit: 2000))
-    }
-}
-
-extension String {
-    /// A key as it may be misspelt.
-    fileprivate var loose: String {
-        var text = String(lowercased().trimmed())
-        if text.hasSuffix("[]") { text.removeLast(2) }
-        if text.hasSuffix("s") { text.removeLast() }
-        // Some editors begin a file with a byte order mark.
-        if text.utf8.starts(with: "\u{FEFF}".utf8) { text.removeFirst() }
-        return text.replacing(bytes: "-", with: "").replacing(bytes: "_", with: "")
     }
 }
 

@@ -81,6 +81,13 @@ import Testing
         #expect(!trials.contains { $0.name.hasPrefix("supports") })
     }
 
+    @Test func `a plugin whose manifest has no flows, and that opens a page though none was asked for`() async {
+        let faults = await faults("ignores-parameters")
+        #expect(
+            faults["signs in by no other flow than those that it is asked for"]
+                == "it went on with `open-url`, although no flow that it has was asked for")
+    }
+
     @Test func `what comes after the answer is named, with its line`() async {
         for behaviour in ["twice", "twice-later"] {
             let faults = await faults(behaviour)

@@ -219,6 +219,21 @@ import Testing
                     reply = read()
             """, check: "times, although each reply was `unsupported`", signIn: nil),
         Mistake(
+            "a letter that is missing in a key", "f\"message=", "f\"mesage=",
+            check: "its key `mesage` is unknown; did it mean `message`?", signIn: nil),
+        Mistake(
+            "a code with capitals", "    write(\"event=prompt\", \"kind=secret\", \"message=code\")\n",
+            "    fail(\"Interaction-Required\", \"again\")\n",
+            tried: "its code `Interaction-Required` is unknown; did it mean `interaction-required`?", login: "again"),
+        Mistake(
+            "other text with an equals sign", "    reply = read()", "    reply = read(); print(\"DEBUG: got=answer\")",
+            check: "its line begins with `DEBUG: got=`, which is no key",
+            tried: "its line begins with `DEBUG: got=`, which is no key", login: nil),
+        Mistake(
+            manifest: "a word in braces that stands for nothing", "\n\n[[",
+            "\n\n[[source]]\nname = \"s\"\nprogram = [\"echo\", \"{hosts}\"]\n\n[[",
+            ":9: `program` holds {hosts}, which stands for nothing"),
+        Mistake(
             manifest: "a program outside the folder", "mini.py", "../mini.py",
             ":5: its executable ../mini.py is none that a plugin can have"),
         Mistake(

@@ -393,6 +393,21 @@ struct PluginRunnerTests {
         #expect(try await run("open-then-prompt", user: user).account?.username == "in-order")
     }
 
+    @Test(arguments: [
+        ("answered-open-url", PluginRequest.Flow.deviceCode, false), ("answered-open-url", .browser, true),
+        ("answered-open-url", .paste, true), ("shows-code", .browser, false), ("shows-code", .deviceCode, true),
+    ])
+    func `the user sees only what belongs to a flow that was asked for`(
+        _ behaviour: String, _ flow: PluginRequest.Flow, _ isShown: Bool
+    ) async throws {
+        let (user, log) = (FakeUser { _ in .done }, TraceLog())
+        var request = PluginRequest.sample()
+        request.flows = [flow]
+        _ = try await run(behaviour, request, user: user, trace: log.listen)
+        #expect(user.events.isEmpty != isShown)
+        #expect(log.text.contains("is of no flow in the request's `flow[]`, replied `unsupported`") != isShown)
+    }
+
     @Test func `a code is shown with the page that has it already`() async throws {
         let user = FakeUser { _ in .done }
         #expect(try await run("shows-code", user: user).account?.username == "told")

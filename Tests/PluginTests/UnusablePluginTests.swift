@@ -62,6 +62,12 @@ import Testing
         Fault("no interpreter", "its interpreter /none/python3 is not installed") { folder in
             try folder.write("own/quill/quill.sh", "#!/none/python3 -I\n", mode: 0o755)
         },
+        Fault("an interpreter without its path", "its interpreter python3 is no absolute path") { folder in
+            try folder.write("own/quill/quill.sh", "#!python3\n", mode: 0o755)
+        },
+        Fault("a byte order mark", "begins with a byte order mark") { folder in
+            try folder.write("own/quill/quill.sh", "\u{FEFF}#!/bin/sh\n", mode: 0o755)
+        },
         Fault("Windows line ends", "its first line ends in a carriage return") { folder in
             try folder.write("own/quill/quill.sh", "#!/bin/sh\r\nexit 0\r\n", mode: 0o755)
         },

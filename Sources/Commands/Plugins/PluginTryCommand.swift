@@ -140,8 +140,14 @@ struct PluginTryCommand: Command {
         _ match: AuthorityMatch, by runner: PluginRunner, _ user: TokenAcquirer.User, _ trust: [String],
         _ console: Console
     ) async throws(PluginError) {
-        let result = try await runner.run(
-            request(.authorize, match, user.flows, trust), on: match, user: user.interface)
+        let ask = request(.authorize, match, user.flows, trust)
+        guard !ask.flows.isEmpty || user.flows.isEmpty else {
+            let flows = match.plugin.flows.map(\.rawValue).joined(separator: ", ")
+            throw PluginError(
+                .unsupported, "\(match.plugin.name) has none of the ways to sign in that can be used here",
+                hint: "it has \(flows)")
+        }
+        let result = try await runner.run(ask, on: match, user: user.interface)
         console.endProgress()
         let username = result.account?.username.displayable(limit: 200) ?? ""
         console.note(username.isEmpty ? "signed in; the result has no `username`" : "signed in as \(username)")

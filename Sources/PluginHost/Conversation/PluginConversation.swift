@@ -19,6 +19,8 @@ struct PluginConversation {
         let timeouts: PluginTimeouts
         /// The program that the plugin runs, and may have to wait for.
         var program: String?
+        /// The request's flows; empty for any.
+        var flows: [PluginRequest.Flow] = []
 
         var hasUser: Bool { [.authorize, .signOut, .lookup].contains(operation) }
         var total: Duration {
@@ -162,6 +164,10 @@ struct PluginConversation {
     /// Queues an event for the user; it replaces one that is still shown, because the plugin has moved on.
     private mutating func ask(_ event: PluginEvent) {
         guard bounds.hasUser else { return reply(to: event, .unsupported) }
+        guard bounds.flows.isEmpty || event.flows.isEmpty || event.flows.contains(where: bounds.flows.contains) else {
+            trace?(.note, "its `\(event.name)` is of no flow in the request's `flow[]`, replied `unsupported`")
+            return reply(to: event, .unsupported)
+        }
         lastID += 1
         userIsBusy = true
         waiting.append((lastID, event))
@@ -251,14 +257,6 @@ struct PluginConversation {
 extension PluginEvent {
     fileprivate var isPrompt: Bool {
         if case .prompt = self { true } else { false }
-    }
-
-    /// Whether the event opens a page or a window.
-    fileprivate var isPage: Bool {
-        switch self {
-        case .openURL, .openWindow: true
-        case .showCode, .prompt, .progress: false
-        }
     }
 }
 
@@ -364,11 +362,10 @@ struct ConversationState {
         do throws(ProtocolError) {
             let message = try PluginMessage(reader)
             unknown = nil
-            let (steps, notes) = (step(for: message, block), message.isAnswer ? [] : reader.misspelt)
-            return notes.map(Step.note) + steps
+            return reader.remarks(on: message).map(Step.note) + step(for: message, block)
         } catch {
             let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
-            let near = reader.misspelt.first.map { "; \($0)" } ?? ""
+            let near = reader.remarks.first.map { "; \($0)" } ?? ""
             return [fail("sent a broken \(event) (line \(line)), with \(error.text)\(near)")]
         }
     }

@@ -281,7 +281,8 @@ public struct PluginRunner: Sendable {
         request.options = try checkedOptions(of: plugin)
         let asked = request
         let bounds = PluginConversation.Bounds(
-            operation: request.operation, timeouts: timeouts, program: request.lookup?.row.program.first)
+            operation: request.operation, timeouts: timeouts, program: request.lookup?.row.program.first,
+            flows: request.flows)
         if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         let ended: Result<ConversationState.Ending, PluginError>
@@ -305,11 +306,10 @@ public struct PluginRunner: Sendable {
         let own = options[plugin.name] ?? [:]
         guard let unknown = own.keys.sorted().first(where: { !plugin.options.contains($0) }) else { return own }
         let near = plugin.options.nearest(to: unknown).map { "did you mean `\($0)`?" }
+        let known = plugin.options.isEmpty ? "it has none" : "it has \(plugin.options.joined(separator: ", "))"
         throw PluginError(
             .invalidRequest, "the \(plugin.name) plugin has no option `\(unknown.displayable(limit: 64))`",
-            hint: near
-                ?? "see [plugin.\(plugin.name)] in the configuration; its options: \(plugin.options.joined(separator: ", "))"
-        )
+            hint: near ?? "see [plugin.\(plugin.name)] in the configuration; \(known)")
     }
 
     private func block(
@@ -354,10 +354,10 @@ public struct PluginRunner: Sendable {
         let reader = WireReader(try await result(request, plugin, user))
         do throws(ProtocolError) {
             let value = try read(reader)
-            for note in reader.misspelt { trace?(.note, note) }
+            for note in reader.remarks { trace?(.note, note) }
             return value
         } catch {
-            let note = reader.misspelt.first.map { "; \($0)" } ?? ""
+            let note = reader.remarks.first.map { "; \($0)" } ?? ""
             throw .broken(plugin.name, "gave a result with \(error.text)\(note)")
         }
     }

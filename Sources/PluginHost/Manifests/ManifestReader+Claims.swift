@@ -29,7 +29,10 @@ extension ManifestReader {
             return PluginExchange(
                 name: name, hosts: hostTexts(of: row).map(host).filter(WireForm.exchangeHost.accepts), scopes: [])
         }
-        manifest.losesHosts = !manifest.servesSomething || rows("authority", of: table).contains(where: losesHosts)
+        let sources = rows("source", of: table)
+        manifest.losesHosts =
+            !manifest.servesSomething || manifest.sources.count < sources.count
+            || rows("authority", of: table).contains(where: losesHosts)
         return manifest
     }
 

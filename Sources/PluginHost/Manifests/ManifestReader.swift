@@ -148,6 +148,7 @@ struct ManifestReader {
         }
         manifest.sources = try rows.read("source", source)
         manifest.leftOutSources = rows.leftOut.compactMap(claimedSource)
+        manifest.losesHosts = manifest.losesHosts || manifest.leftOutSources.count < rows.leftOut.count
         for (index, option) in try table.list("options", .token(128)).enumerated() {
             let (name, form) = option.cut(at: "=") ?? (option[...], nil)
             manifest.options.append(String(name))
@@ -274,17 +275,6 @@ struct ManifestReader {
         registration.page = texts.first
         registration.advice = texts.dropFirst().first
         return registration
-    }
-
-    private func source(_ table: SettingsTable) throws(SettingsError) -> PluginSource {
-        var row = PluginSourceRow()
-        row.program = try table.list("program", .text(4096))
-        row.secret = try table.list("secret", .place)
-        row.username = try table.list("username", .place)
-        row.asks = try table.text("asks", .text(256))
-        row.unlock = try table.text("unlock", .text(1024))
-        return PluginSource(
-            name: try table.requiredText("name", .pluginName), row: row, kinds: try table.list("kinds", .pluginName))
     }
 
     private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {

@@ -90,6 +90,10 @@ struct PluginFolder {
         guard let file = try? OpenFile(program), let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256)
         else { return }
         guard start.starts(with: "#!".utf8) else {
+            guard !start.starts(with: "\u{FEFF}#!".utf8) else {
+                throw SettingsError(
+                    file: program, line: 1, message: "begins with a byte order mark", hint: "save it without one")
+            }
             // A program for the machine has other bytes, too.
             let isText = start.allSatisfy { $0 >= 0x20 && $0 != 0x7F || "\t\n\r".utf8.contains($0) }
             guard isText, !start.isEmpty else { return }
@@ -104,6 +108,11 @@ struct PluginFolder {
         }
         let words = line.utf8.split { " \t".utf8.contains($0) }.map { String(Substring($0)) }
         guard let interpreter = words.first else { return }
+        guard interpreter.hasPrefix("/") else {
+            throw SettingsError(
+                file: program, line: 1, message: "its interpreter \(interpreter) is no absolute path",
+                hint: "begin it with a line such as #!/usr/bin/env \(interpreter)")
+        }
         var missing = FileTrust.isProgram(interpreter) ? nil : interpreter
         if missing == nil, interpreter.hasSuffix("/env"), words.count > 1, let name = words.last, words[1] == name {
             let found = places.path.contains { FileTrust.isProgram($0 + "/" + name) }

@@ -93,7 +93,7 @@ public struct PluginManifest: Sendable, Equatable {
     var leftOut: [AuthorityPattern] = []
     /// The sources of such tables.
     var leftOutSources: [PluginSource] = []
-    /// Whether nobody can tell all hosts of these tables or, if it can't be used, of all.
+    /// Whether nobody can tell all hosts and sources of these tables or, if it can't be used, of all.
     var losesHosts = false
 
     /// Whether a request can lead to it.
@@ -263,6 +263,11 @@ public struct PluginSource: Sendable, Equatable {
     public let row: PluginSourceRow
     /// The kinds of code host whose sign-ins it has.
     public var kinds: [String] = []
+
+    /// Whether a rule must say what to look up there.
+    public var needsReference: Bool {
+        (row.program + [row.asks ?? ""]).contains { ["{reference}", "{first}", "{rest}"].contains(where: $0.hasBytes) }
+    }
 }
 
 /// The forms of a client ID.

@@ -54,14 +54,14 @@ public enum PluginSupport: String, Sendable, CaseIterable {
         switch self {
         case .prompt: ("force a prompt", "leave out --prompt")
         case .claims:
-            ("ask for claims", "leave out --claims; a server that demands them can't be used with this plugin")
+            ("ask for claims", "leave out --claim, --claims; a server that demands any can't be used with this plugin")
         case .queryParameters:
             ("add parameters to its sign-in page", "leave out --query-parameter, and `query-parameters` in the rule")
         case .resources: ("ask for a token by its resource", "remove `resource-indicators` from the rule")
         case .redirectURI:
             ("use another redirect URI than its own", "leave out --redirect-port, and `redirect-port` in the rule")
-        case .resetPolicy: ("reset passwords by a policy", "remove `reset-policy` from the rule")
-        case .alsoConsent: ("ask for consent to other APIs", "leave out --also-consent")
+        case .resetPolicy: ("reset passwords by a policy", "leave out --reset-policy, and `reset-policy` in the rule")
+        case .alsoConsent: ("ask for consent to other APIs", "leave out --also-consent, and `also-consent` in the rule")
         case .tokenExchange:
             ("exchange tokens of other issuers", "remove `subject-token` and `audience` from the identity")
         case .clientSecrets, .register, .revoke, .exchangesOnly: ("do \(rawValue)", "")

@@ -45,6 +45,12 @@ extension PluginRegistry {
         }
     }
 
+    /// Returns the plugins that have a rule's source; the first is asked.
+    public func plugins(ofSource text: String) -> [PluginManifest] {
+        let name = Self.parts(ofSource: text).name
+        return claimants.filter { $0.sources.contains { $0.name == name } }
+    }
+
     /// Returns what either plugin has before the other, of which the first was found first.
     private static func precedences(_ first: PluginManifest, over second: PluginManifest) -> [Precedence] {
         var found: [Precedence] = []
