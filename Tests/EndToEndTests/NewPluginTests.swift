@@ -40,6 +40,15 @@ import Testing
                 #expect(tried.status == status && tried.output.contains(text), "\(tried)")
                 #expect(!tried.output.contains("quill-again-"), "\(tried)")
             }
+            // Those of the request are trusted besides the system's.
+            _ = try await world.git([
+                "config", "--global", "http.sslCAInfo", "/etc/ssl/certs/ca-certificates.crt",
+            ])
+            let tried = try await world.atTerminal(
+                ["/usr/bin/env", "SSL_CERT_FILE=\(world.sandbox.caFile)", "\(world.folder)/bin/lanyard"]
+                    + ["plugin", "try", folder, authority],
+                answering: [("code that your fob shows: ", "4242")])
+            #expect(tried.status == 0 && tried.output.contains("signed in"), "\(tried)")
             let own = try await world.lanyard(["plugin", "new", "oauth"])
             #expect(own.status == 64 && own.errors.contains("lanyard has a plugin oauth of its own"), "\(own)")
             let again = try await world.lanyard(["plugin", "new", "acme-login"])

@@ -106,7 +106,7 @@ struct PluginTemplate {
                 authority=*) authority=${line#*=} ;;
                 refresh_token=*) renewal=${line#*=} ;;
                 'scope[]='*) scopes=$scopes${scopes:+ }${line#*=} ;;
-                'ca_file[]='*) [ -z "$trust" ] || strange='second ca_file[]'; trust=${line#*=} ;;
+                'ca_file[]='*) trust=$(printf '%s\n' "$trust" && cat "${line#*=}") ;;
                 proxy=*) proxy=${line#*=} ;;
                 ca_folder=* | proxy_authentication=* | tls_certificate=* | oldest_tls=*) strange=${line%%=*} ;;
                 status=*) status=${line#*=} ;;
@@ -124,11 +124,15 @@ struct PluginTemplate {
         # tokens KEY VALUE: asks the issuer, and answers with what it says
         tokens() {
             [ -z "$strange" ] || fail unsupported "quill knows no $strange"
+            if [ "$trust" ]; then # besides the system's, of which curl reads none if it is given a file
+                all=$(mktemp) && trap 'rm -f "$all"' EXIT
+                { cat "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}"; printf '%s\n' "$trust"; } >"$all"
+            fi
             answer=$({
                 option url "$authority/tokens"
                 option data-urlencode "$1=$2"
                 option data-urlencode "scope=$scopes"
-                [ -z "$trust" ] || option cacert "$trust"
+                [ -z "$trust" ] || option cacert "$all"
                 case $proxy in
                 '') ;;
                 none) option noproxy '*' ;;
@@ -206,10 +210,15 @@ struct PluginTemplate {
                 fail("unsupported", "quill knows no \(key)")
             }
             let trust = request["ca_file[]"] ?? [], authority = request["authority"]?.last ?? ""
-            if trust.count > 1 { fail("unsupported", "quill knows no second ca_file[]") }
             var options = option("url", authority + "/tokens") + option("data-urlencode", key + "=" + value)
             options += option("data-urlencode", "scope=" + (request["scope[]"] ?? []).joined(separator: " "))
-            options += trust.map { option("cacert", $0) }.joined()
+            let all = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            if !trust.isEmpty {  // besides the system's, of which curl reads none if it is given a file
+                let system = ProcessInfo.processInfo.environment["SSL_CERT_FILE"] ?? "/etc/ssl/certs/ca-certificates.crt"
+                let files = ([system] + trust).compactMap { try? Data(contentsOf: URL(fileURLWithPath: $0)) }
+                try Data(files.joined(separator: Data("\n".utf8))).write(to: all)
+                options += option("cacert", all.path)
+            }
             if let proxy = request["proxy"]?.last { options += proxy == "none" ? option("noproxy", "*") : option("proxy", proxy) }
             let curl = Process(), input = Pipe(), output = Pipe()
             curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
@@ -220,6 +229,7 @@ struct PluginTemplate {
             try input.fileHandleForWriting.close()
             let got = output.fileHandleForReading.readDataToEndOfFile()
             curl.waitUntilExit()
+            try? FileManager.default.removeItem(at: all)
             let status = String(decoding: got.suffix(3), as: UTF8.self)
             // Only a refusal has the user sign in again.
             if ["400", "401", "403"].contains(status) { fail("interaction-required", "quill refuses") }
