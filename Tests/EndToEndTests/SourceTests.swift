@@ -270,8 +270,8 @@ import Testing
         ("gh:somebody", "gh looks up what it has for a host, and nothing by name"),
         ("glab:x", "write source = \"glab\" in the rule"),
         ("pass:--help", "--help looks like an option of a program"),
-        ("command:exit 3", "command has nothing for exit 3, or is locked"),
-        ("command:echo out of order >&2; exit 1", "or is locked: out of order"),
+        ("command:exit 3", "command has nothing for exit 3, or is locked: exit status 3"),
+        ("command:echo out of >&2; echo order >&2; exit 1", "or is locked: out of order"),
         ("command:true", "sh gave no password for true"),
         ("command:printf 'caf\\\\351\\\\n'", "sh printed something that is not UTF-8"),
         ("command:printf 'a\\\\000b\\\\n'", "the password that sh gave for"),
@@ -299,6 +299,24 @@ import Testing
             try home.program(program, "[ \"$\(variable)\" = abc ] && echo '\(output)'")
             let got = try await home.lanyard(["token", "https://git.example"])
             #expect(got.output == "abc\n", "\(got)")
+        }
+    }
+
+    @Test func `explain and doctor tell what keeps a source from being looked up`() async throws {
+        try await Home.with { home in
+            let home = try await Self.prepared("bw:x", home)
+            let explained = try await home.lanyard(["explain", "https://git.example"])
+            #expect(explained.output.contains("give no answer: bw is not installed"), "\(explained)")
+            let doctor = try await home.lanyard(["doctor"])
+            #expect(doctor.output.contains("the rule for https://git.example: bw is not installed"), "\(doctor)")
+            try home.program("bw", "exit 1")
+            #expect(try await home.lanyard(["explain", "https://git.example"]).output.contains("source 0."))
+            let file = home.folder + "/config/lanyard/config.toml"
+            try home.write(try home.text(file) + "[plugin.source]\nkeep-for = \"abc\"\n", to: file)
+            for command in [["explain", "https://git.example"], ["doctor"]] {
+                let told = try await home.lanyard(command)
+                #expect(told.output.contains("`plugin.source.keep-for` must be seconds"), "\(told)")
+            }
         }
     }
 
@@ -340,7 +358,8 @@ import Testing
         try await Home.with { home in
             let url = "https://git.example"
             for (options, message) in [
-                (["--source", "pas:x"], "did you mean pass?"), (["--source", "gh", "--scope", "x"], "give --source"),
+                (["--source", "pas:x"], "did you mean pass?"), (["--source", "pass"], "what to look up in pass"),
+                (["--source", "gh", "--scope", "x"], "give --source"),
             ] {
                 let refused = try await home.lanyard(["rule", "add", url] + options)
                 #expect(refused.status != 0 && refused.errors.contains(message), "\(refused)")

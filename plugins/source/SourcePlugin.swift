@@ -137,7 +137,7 @@ extension PluginLookup {
                 throw PluginError(
                     .invalidRequest, "the rule doesn't say what to look up in \(source)",
                     hint:
-                        "write source = \"\(source):\(name.hasBytes("r") && rest.isEmpty && word != "{reference}" ? "DATABASE:ENTRY" : "ENTRY")\""
+                        "write source = \"\(source):\(row.program.contains("{first}") ? "DATABASE:ENTRY" : "ENTRY")\""
                 )
             }
             guard !word.utf8.starts(with: name.utf8) || value.utf8.first != UInt8(ascii: "-") else {

@@ -14,8 +14,8 @@ struct SourceProgram: Sendable {
 
     /// Runs the program, with what the user typed on its standard input, and returns its output.
     ///
-    /// - Throws: `unavailable` if it isn't installed, or fails: then it is locked, or has no such entry, and its first line of
-    ///   standard error says which.
+    /// - Throws: `unavailable` if it isn't installed, or fails: then it is locked, or has no such entry, and its standard error
+    ///   says which.
     func output(given input: Secret?) async throws(PluginError) -> String {
         do {
             let text = input.map { $0.reveal() + "\n" } ?? ""
@@ -23,7 +23,9 @@ struct SourceProgram: Sendable {
             let result = try await run(
                 program, arguments: Arguments(Array(words.dropFirst())), input: .string(text),
                 output: .bytes(limit: Self.longest), error: .string(limit: Self.longest))
-            guard result.terminationStatus.isSuccess else { throw failure(result.standardError) }
+            guard result.terminationStatus.isSuccess else {
+                throw failure(result.standardError, result.terminationStatus)
+            }
             guard let output = String(validating: result.standardOutput, as: UTF8.self) else {
                 throw PluginError(
                     .unavailable,
@@ -47,11 +49,14 @@ struct SourceProgram: Sendable {
         }
     }
 
-    private func failure(_ text: String) -> PluginError {
-        let lines = text.pieces(between: "\n").filter { !$0.trimmed(of: " \t\r").isEmpty }
-        let reason = lines.first.map { ": \(String($0).displayable(limit: 200))" } ?? ""
+    /// The error with what the program says: its reason may be in any line.
+    private func failure(_ text: String, _ status: TerminationStatus) -> PluginError {
+        let lines = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.isEmpty }
+        var reason = lines.joined(separator: " ").displayable(limit: 300)
+        if reason.isEmpty, case .exited(let code) = status { reason = "exit status \(code)" }
         return PluginError(
-            .unavailable, "\(lookup.source) has nothing for \(lookup.entry), or is locked\(reason)",
+            .unavailable,
+            "\(lookup.source) has nothing for \(lookup.entry), or is locked\(reason.isEmpty ? "" : ": \(reason)")",
             hint: lookup.unlocking)
     }
 }

@@ -319,4 +319,11 @@ extension CommandError {
         let near = known.nearest(to: name).map { Hint("did you mean \($0)?") }
         self.init("no plugin has the source \(name)", hints: [near ?? "there are \(known.joined(separator: ", "))"])
     }
+
+    /// Creates the error for a source without what to look up there.
+    package init(entryless name: String) {
+        self.init(
+            "nothing says what to look up in \(name)",
+            hints: [Hint("name the entry after a colon", write: "\(name):ENTRY")])
+    }
 }

@@ -110,10 +110,11 @@ struct RuleAddCommand: Command {
 extension Rule {
     /// Creates a rule for a credential that is looked up.
     fileprivate init(_ pattern: URLPattern, source: String, _ registry: PluginRegistry) throws(CommandError) {
-        let name = PluginRegistry.parts(ofSource: source).name
-        guard registry.source(named: name) != nil else {
+        let (name, reference) = PluginRegistry.parts(ofSource: source)
+        guard let row = registry.source(named: name)?.row else {
             throw CommandError(unknownSource: name, registry.sourceNames)
         }
+        guard !row.needsReference || !reference.isEmpty else { throw CommandError(entryless: name) }
         self.init(pattern: pattern, authority: "", scopes: [])
         self.source = source
     }

@@ -56,7 +56,11 @@ extension Examination {
         let place: Message = "edit \(rule.place(context))"
         if let source = rule.source {
             let known = PluginRegistry.parts(ofSource: source).name
-            guard registry.source(named: known) == nil else { return nil }
+            if registry.source(named: known) != nil {
+                return context.fault(inSource: source, options: [:]).map { fault in
+                    .fail("rule", CommandError("\(name): \(fault.message)", hints: [Hint(place)] + fault.hints))
+                }
+            }
             return .fail("rule", "\(name): no plugin has the source \(known)", Hint(place))
         }
         if let identity = rule.identity {
@@ -185,8 +189,10 @@ extension Examination {
             : .pass("plugins", "\(names)")
         return [found]
             + configuration.pluginOptions.sorted { $0.key < $1.key }.flatMap { plugin, options in
-                options.keys.sorted().compactMap { option in
-                    do throws(CommandError) { _ = try context.pluginOption("plugin.\(plugin).\(option)") } catch {
+                options.sorted { $0.key < $1.key }.compactMap { option, value in
+                    do throws(CommandError) {
+                        _ = try context.pluginOption("plugin.\(plugin).\(option)", value: value)
+                    } catch {
                         return Finding.fail("plugin", error)
                     }
                     return nil

@@ -109,6 +109,7 @@ final class Explainer {
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
         explanation.passedOverPlugins = decision.match.map { session.registry.passedOver(for: $0).map(\.name) } ?? []
+        explanation.sourcePlugins = wanted.source.map(session.registry.plugins(ofSource:)) ?? []
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = remembered != nil
         explanation.lacksSecret = wanted.identity == nil && Self.lacksSecret(decision)
@@ -266,9 +267,7 @@ final class Explainer {
         case .renew(nil):
             return .init(step: .renew, text: "renew the \(wanted.kindForPeople.name), without asking you, and \(use)")
         case .renew(let doubt?): return attempt(doubt, decision, wanted)
-        case .authenticate where wanted.source != nil:
-            return .init(
-                step: .authenticate, text: "look it up in \(wanted.source?.displayable(limit: 200) ?? ""), and answer")
+        case .authenticate where wanted.source != nil: return session.lookup(in: wanted.source ?? "")
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
             if wanted.identity?.application != nil, wanted.resourceIndicators.isEmpty,

@@ -69,17 +69,24 @@ extension Explanation {
 
     /// Returns the issuer of the token and the client; a machine's platform has no meaningful address.
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
-        if let source = wanted.source { return [("source", [source])] }
+        if let source = wanted.source {
+            let plugin = sourcePlugins.first.map { text(of: $0, before: sourcePlugins.dropFirst().map(\.name)) }
+            return [("source", [source]), ("plugin", [plugin].compactMap(\.self))]
+        }
         let isMachine = Identity.isMachine(authority: wanted.authority)
         var facts = isMachine ? [] : [("authority", [wanted.authority])]
         if let plugin = decision?.match?.plugin {
-            let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }
-            let others = passedOverPlugins.isEmpty ? "" : ", before \(passedOverPlugins.joined(separator: ", "))"
-            facts.append(("plugin", [(text ?? "\(plugin.name) \(plugin.version)") + others]))
+            facts.append(("plugin", [text(of: plugin, before: passedOverPlugins)]))
         }
         if let identity = wanted.identity { facts += self.facts(of: identity) }
         if !isMachine { facts.append(("client ID", [client(wanted)])) }
         return facts
+    }
+
+    private func text(of plugin: PluginManifest, before others: [String]) -> String {
+        let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }
+        return (text ?? "\(plugin.name) \(plugin.version)")
+            + (others.isEmpty ? "" : ", before \(others.joined(separator: ", "))")
     }
 
     private func facts(of identity: Identity) -> [(String, [String])] {

@@ -97,6 +97,8 @@ struct Explanation: Sendable {
     var decision: Decision?
     /// The other plugins that name the authority's host, and aren't asked.
     var passedOverPlugins: [String] = []
+    /// The plugins that have the rule's source; the first is asked.
+    var sourcePlugins: [PluginManifest] = []
     /// Whether `get` would answer with a remembered credential.
     var isRemembered = false
     /// Whether the client has no stored secret, which would allow more ways to sign in.
