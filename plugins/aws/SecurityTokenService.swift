@@ -13,6 +13,9 @@ struct SecurityTokenService: Sendable {
     let url: String
     let transport: Transport
 
+    /// The error's code if AWS couldn't get the issuer's keys.
+    private static let deafIssuer = "IDPCommunicationError"
+
     private var host: String { StrictURL(https: url)?.hostText ?? "AWS" }
 
     /// What a role's keys are asked for with, besides the role.
@@ -38,7 +41,10 @@ struct SecurityTokenService: Sendable {
         _ role: String, token: Secret, _ options: Options
     ) async throws(PluginError) -> AWSKeys {
         let form = form("AssumeRoleWithWebIdentity", role, options) + [("WebIdentityToken", token.reveal())]
-        return try keys(try await transport.exchange("\(url)/", form), byToken: true)
+        var answer = try await transport.exchange("\(url)/", form)
+        // AWS's SDKs try again, too.
+        if STSAnswer(answer)["Code"] == Self.deafIssuer { answer = try await transport.exchange("\(url)/", form) }
+        return try keys(answer, byToken: true)
     }
 
     /// Requests keys for a role with other keys: AssumeRole.
@@ -111,7 +117,10 @@ struct SecurityTokenService: Sendable {
                     .invalidRequest, "\(host) refuses: \(words)",
                     hint: "a role that another role assumes has an hour at most: in the rule, write duration = \"3600\""
                 )
-            case "IDPCommunicationError": PluginError(.unavailable, "\(host) can't ask the token's issuer: \(words)")
+            case Self.deafIssuer:
+                PluginError(
+                    .unavailable, "\(host) can't ask the token's issuer: \(words)",
+                    hint: "try again in a minute; AWS must reach the issuer")
             default: PluginError(.invalidRequest, "\(host) refuses: \(words)")
             }
         error.error = refusal["Code"]?.plain(limit: 100)

@@ -98,7 +98,7 @@ enum SandboxPackage {
         case ("go", ["example.com", name, "@v", "list"]): .text("v1.0.0", status: .ok)
         case ("go", ["example.com", name, "@v", "v1.0.0.info"]): .json(["Version": "v1.0.0"])
         case ("go", ["example.com", name, "@v", "v1.0.0.mod"]): .text("module example.com/\(name)", status: .ok)
-        case ("swift", ["example", name]): .json(["releases": ["1.0.0": [:]]])
+        case ("swift", ["example", name]): .json(["releases": ["1.0.0": [:]]]).ofRegistry
         default: nil
         }
     }

@@ -150,4 +150,13 @@ extension Response {
         response.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge))
         return response
     }
+
+    /// The same as a registry of Swift packages answers.
+    var ofRegistry: Response {
+        var response = self
+        if let version = HTTPField.Name("Content-Version") {
+            response.headers.append(HTTPField(name: version, value: "1"))
+        }
+        return response
+    }
 }
