@@ -6,6 +6,7 @@
 #include <linux/keyctl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -35,6 +36,14 @@ int32_t lanyard_key_put(const char *description, const void *bytes, size_t count
 
 long lanyard_key_read(int32_t key, void *bytes, size_t capacity) {
     return result(syscall(SYS_keyctl, KEYCTL_READ, key, bytes, capacity));
+}
+
+int lanyard_key_is(int32_t key, const char *description) {
+    char text[256];
+    long length = syscall(SYS_keyctl, KEYCTL_DESCRIBE, key, text, sizeof text);
+    if (length <= 0 || (size_t)length > sizeof text || strncmp(text, "user;", 5)) return 0;
+    const char *end = strrchr(text, ';');
+    return end && !strcmp(end + 1, description);
 }
 
 long lanyard_key_revoke(int32_t key) {

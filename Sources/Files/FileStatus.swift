@@ -105,13 +105,8 @@ extension FileStatus {
     /// Only a process with root's rights can map root to itself. Whoever made this namespace mapped themselves, or
     /// their subordinate users, who are theirs.
     private static let lacksRoot: Bool = {
-        guard let map = try? OpenFile("/proc/self/uid_map").contents(atMost: 64 * 1024), !map.isEmpty else {
-            return false
-        }
-        return !map.split(separator: UInt8(ascii: "\n")).contains { line in
-            let numbers = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-            return numbers.count != 3 || numbers[0] == "0" && numbers[1] == "0"
-        }
+        guard let ranges = UserNamespace.ranges, !ranges.isEmpty else { return false }
+        return !ranges.contains { $0[0] == 0 && $0[1] == 0 }
     }()
 
     /// Whether the owner stands for root: nobody, of something that nobody else may write to, where root doesn't exist.

@@ -11,18 +11,25 @@ import Keyring
 /// the kernel gets the key combined with random bytes from the runtime folder, which systemd removes after the user's last
 /// logout. Neither of the two tells anything without the other. Where there is no such folder, no login can be told from the
 /// next, and the kernel gets the key itself.
+///
+/// In a user namespace, such as podman's, a user has other kernel keyrings, but the same keys: they are found by the serial
+/// number in the keyring's folder.
 struct KernelKey {
     private static let file = "login"
     private let id: KeyringID
+    private let folder: String
     private let runtimeFolder: String
     private var description: String { "lanyard:keyring:\(id)" }
+    private var serialFile: String { "kernel-key.\(id)" }
 
-    /// Refers to the kernel's copy of a keyring's key; `runtimeFolder` is the one that ends with the login.
-    init(_ id: KeyringID, runtimeFolder: String) { (self.id, self.runtimeFolder) = (id, runtimeFolder) }
+    /// Refers to the kernel's copy of the key of the keyring in a folder; `runtimeFolder` is the one that ends with the login.
+    init(_ id: KeyringID, in folder: String, runtimeFolder: String) {
+        (self.id, self.folder, self.runtimeFolder) = (id, folder, runtimeFolder)
+    }
 
     /// Returns the key; nil if the kernel doesn't have it, or if that was before the last login.
     func read() -> KeyringKey? {
-        let serial = lanyard_key_find(description)
+        let serial = find()
         guard serial >= 0 else { return nil }
         let login = login(making: false)
         var bytes = [UInt8](repeating: 0, count: KeyringKey.length + login.mark.count)
@@ -40,7 +47,11 @@ struct KernelKey {
         let login = login(making: true)
         let bytes = zip(key.bytes, login.pad).map { $0 ^ $1 } + login.mark
         let serial = lanyard_key_put(description, bytes, bytes.count, seconds)
-        guard serial < 0 else { return }
+        guard serial < 0 else {
+            // Only other namespaces need it.
+            try? Folder(folder).write(Array("\(serial)".utf8), to: serialFile, isDurable: false)
+            return
+        }
         forget()
         throw KeyringError(
             .broken, detail: "the kernel keeps no key for this user: \(String(cString: strerror(-serial)))")
@@ -48,8 +59,17 @@ struct KernelKey {
 
     /// Makes all processes lose the key.
     func forget() {
-        let serial = lanyard_key_find(description)
+        let serial = find()
         if serial >= 0 { _ = lanyard_key_revoke(serial) }
+        (try? Folder(folder))?.remove(serialFile)
+    }
+
+    private func find() -> Int32 {
+        let own = lanyard_key_find(description)
+        guard own < 0, let text = try? Folder(folder).read(serialFile, atMost: 16),
+            let serial = Int32(String(decoding: text, as: UTF8.self)), lanyard_key_is(serial, description) != 0
+        else { return own }
+        return serial
     }
 
     /// What the kernel's copy is combined with, and what tells it from that of another login.

@@ -37,7 +37,7 @@ public final class SealedKeyring: Keyring {
 
     init(
         environment: [String: String], unlockFor: Int = 0, allowed: [String]? = nil, machine: String,
-        credentials: SystemdCredentials, runtimeFolder: String = "/run/user/\(geteuid())"
+        credentials: SystemdCredentials, runtimeFolder: String = "/run/user/\(UserNamespace.user)"
     ) {
         self.runtimeFolder = runtimeFolder
         self.allowed = allowed
@@ -270,7 +270,7 @@ public final class SealedKeyring: Keyring {
 
     // MARK: Opening it
 
-    func kernelKey(_ id: KeyringID) -> KernelKey { KernelKey(id, runtimeFolder: runtimeFolder) }
+    func kernelKey(_ id: KeyringID) -> KernelKey { KernelKey(id, in: path ?? "", runtimeFolder: runtimeFolder) }
 
     private static let noPlace = KeyringError(.broken, detail: "neither HOME nor XDG_STATE_HOME says where it would be")
     static let otherKey = KeyringError(

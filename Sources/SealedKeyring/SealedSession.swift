@@ -45,6 +45,11 @@ final class SealedSession: KeyringSession {
             let slots = try slots()
             guard !slots.isEmpty else { throw KeyringError(.sealedElsewhere, detail: "it has no protector left") }
             known = try keyring.unwrapped(slots, folder)
+            // It may be in the machine's own one, and then what the keyring holds must not be lost.
+            guard known != nil || UserNamespace.isMachines else {
+                throw KeyringError(
+                    .sealedElsewhere, detail: "it ended with its session, or is out of reach in this user namespace")
+            }
         }
         return known
     }

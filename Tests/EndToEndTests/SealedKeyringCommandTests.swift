@@ -57,6 +57,38 @@ import Testing
         }
     }
 
+    /// podman, of a user who isn't root, runs its helpers so.
+    @Test(
+        .enabled(if: Namespaces.areAvailable, "this user may make no namespaces"), arguments: ["session", "passphrase"])
+    func `it is the same one in a user namespace, and loses nothing there`(_ protector: String) async throws {
+        func inNamespace(_ home: Home, _ words: [String], _ input: String = "") async throws -> Ended {
+            try await run(
+                "/usr/bin/unshare", ["--user", "--map-root-user", Built.lanyard] + words, input: input,
+                environment: home.environment)
+        }
+        try await withHome { home in
+            let created = try await home.lanyard(["keyring", "create", protector, "--yes"], input: "correct horse\n")
+            #expect(created.status == 0, "\(created)")
+            #expect(try await home.lanyard(["store"], input: Self.stored).status == 0)
+            let got = try await inNamespace(home, ["get"], Self.request + "\n")
+            #expect(got.output.contains("password=s3cret\n"), "\(got)")
+            let other = Self.stored.replacing("git.example", with: "other.example")
+            #expect(try await inNamespace(home, ["store"], other).status == 0)
+            for host in ["git.example", "other.example"] {
+                let got = try await home.lanyard(["get"], input: "protocol=https\nhost=\(host)\n\n")
+                #expect(got.output.contains("password=s3cret\n"), "\(host) \(got)")
+            }
+            // Whoever can't find the key doesn't know that its session has ended.
+            let files = FileManager.default.enumerator(atPath: home.folder)?.allObjects.map { "\(home.folder)/\($0)" }
+            let serials = try #require(files).filter { $0.contains("/kernel-key.") }
+            #expect(serials.count == 1)
+            for file in serials { try FileManager.default.removeItem(atPath: file) }
+            let lost = try await inNamespace(home, ["store"], other)
+            #expect(lost.status == 1 && lost.errors.contains("lanyard: error: the sealed keyring"), "\(lost)")
+            #expect(try await home.lanyard(["get"], input: Self.request + "\n").output.contains("s3cret"))
+        }
+    }
+
     @Test func `protectors are added and removed, and the last one stays`() async throws {
         try await withHome { home in
             let created = try await home.lanyard(["keyring", "create", "command", "--wrap", "cat", "--unwrap", "cat"])

@@ -14,6 +14,9 @@ int32_t lanyard_key_find(const char *description);
 /// Only this user's processes can find, read and replace it; the kernel removes it after the given number of seconds.
 int32_t lanyard_key_put(const char *description, const void *bytes, size_t count, uint32_t seconds);
 
+/// Whether a serial number is that of a key of type "user" with this description, in whichever keyring.
+int lanyard_key_is(int32_t key, const char *description);
+
 /// Reads a key's bytes, and returns their number, which may exceed the capacity.
 long lanyard_key_read(int32_t key, void *bytes, size_t capacity);
 
