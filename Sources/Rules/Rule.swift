@@ -195,6 +195,13 @@ extension Rule: ConfigurationTable {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Whether both say the same, however their URLs are written.
+    public func isLike(_ other: Rule) -> Bool {
+        var own = self
+        own.pattern = other.pattern
+        return pattern.means(other.pattern) && own.toml == other.toml
+    }
+
     private var signInLines: [String] {
         SignInParameter.ofRules.compactMap { parameter in
             signIn[parameter].map { "\(parameter.setting) = \($0.inTOML)" }

@@ -39,6 +39,8 @@ import Testing
         try await World.with(ownKernelKeys: true) { world in
             let environment = try world.install(plugin: "acme", script: script, manifest: manifest)
             let added = try await world.lanyard(["identity", "add", "found", "--plugin", "acme"], environment)
+            let same = try await world.lanyard(["identity", "add", "found", "--plugin", "acme"], environment)
+            #expect(same.status == 0 && same.errors.contains("the identity found is there already"), "\(same)")
             try #require(added.status == 0, "\(added)")
             try world.configure(
                 after: """

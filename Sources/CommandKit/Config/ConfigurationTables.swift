@@ -74,15 +74,18 @@ package struct ConfigurationTables: Sendable {
         }
     }
 
-    /// Throws if an identity couldn't be written.
+    /// Returns the same identity if the file has it; throws if one couldn't be written.
     ///
-    /// - Throws: `CommandError` also if there already is one with the name.
-    package func requireRoom(forIdentity name: String) throws(CommandError) {
-        guard !Identity.builtIn.contains(where: { $0.name == name }) else {
+    /// - Throws: `CommandError` also if there already is another one with the name.
+    package func same(_ identity: Identity) throws(CommandError) -> Identity? {
+        guard !Identity.builtIn.contains(where: { $0.name == identity.name }) else {
             throw CommandError(
-                "the identity \(name) is built in", hints: ["choose another name, or use it as it is"], status: .usage)
+                "the identity \(identity.name) is built in", hints: ["choose another name, or use it as it is"],
+                status: .usage)
         }
-        if let other: Identity = try table(where: { $0.name == name }) { throw conflict(with: other) }
+        guard let other: Identity = try table(where: { $0.name == identity.name }) else { return nil }
+        guard other.toml == identity.toml else { throw conflict(with: other) }
+        return other
     }
 
     /// Adds an identity to the file, unless it already has one with the name.
@@ -105,11 +108,6 @@ package struct ConfigurationTables: Sendable {
     /// - Throws: `CommandError` also if the file has a rule for the same URLs.
     package func requireRoom(for pattern: URLPattern) throws(CommandError) {
         if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw conflict(with: other) }
-    }
-
-    /// Whether the file has a rule for the same URLs.
-    package func has(_ pattern: URLPattern) -> Bool {
-        (try? table { (rule: Rule) in rule.pattern.means(pattern) }) != nil
     }
 
     /// Adds a rule to the file, unless it has one for the same URLs that isn't to be replaced.

@@ -207,6 +207,9 @@ struct ConfigureGitCommand: Command {
                 guard await prompt.accepts("\(pattern.text) has no rule yet; add one?") else { return (nil, false) }
             }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
+            // A script may run again.
+            draft.prompt = nil
+            if let same = try? await draft.rule(), same.isLike(other) { return (nil, false) }
             throw conflict(with: other, session)
         } else if !options.dryRun {
             try session.tables.requireRoom(for: pattern)

@@ -86,8 +86,11 @@ struct IdentityAddCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
         let identity = try identity(session)
-        try session.tables.requireRoom(forIdentity: identity.name)
         let console = session.context.console
+        // A script may run again.
+        if let same = try session.tables.same(identity) {
+            return console.note("the identity \(same.name) is there already, at \(same.place(session.context))")
+        }
         let file = session.context.short(session.tables.file)
         guard !dryRun else {
             console.note("this would be added to \(file):")

@@ -73,20 +73,19 @@ struct RuleAddCommand: Command {
             try session.tables.requireRoom(for: pattern)
             isReplaced = false
         } catch {
-            guard session.tables.has(pattern), let prompt else { throw error }
+            let other = try session.tables.table { (rule: Rule) in rule.pattern.means(pattern) }
+            guard let other else { throw error }
+            // A script may run again.
+            if !register, let same = try? await rule(for: pattern, session, nil), same.isLike(other) {
+                let place = other.place(session.context)
+                return session.context.console.note("the rule for \(other.pattern.text) is there already, at \(place)")
+            }
+            guard let prompt else { throw error }
             session.context.console.note(Hint(error.message))
             guard await prompt.decision("replace it?", suggesting: false) == true else { throw error }
             isReplaced = true
         }
-        var draft = RuleDraft(session: session, pattern: pattern, options: options, page: page, prompt: prompt)
-        draft.leavesClientOpen = register
-        draft.identity = whose.identity
-        var rule: Rule
-        if let source {
-            rule = try Rule(pattern, source: source, session.registry)
-        } else {
-            rule = try await draft.rule()
-        }
+        var rule = try await rule(for: pattern, session, prompt)
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
         try session.tables.write(rule, replacing: isReplaced)
         let console = session.context.console
@@ -104,6 +103,16 @@ struct RuleAddCommand: Command {
             Hint(
                 "if it is for git: \(lack)",
                 run: "lanyard configure git\(flag: "--system", if: place.system) \(pattern.text)"))
+    }
+
+    private func rule(
+        for pattern: URLPattern, _ session: Session, _ prompt: Prompt?
+    ) async throws(CommandError) -> Rule {
+        if let source { return try Rule(pattern, source: source, session.registry) }
+        var draft = RuleDraft(session: session, pattern: pattern, options: options, page: page, prompt: prompt)
+        draft.leavesClientOpen = register
+        draft.identity = whose.identity
+        return try await draft.rule()
     }
 }
 

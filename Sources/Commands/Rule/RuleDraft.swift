@@ -16,7 +16,7 @@ struct RuleDraft {
     let options: RuleOptions
     let page: SignInPageOptions
     /// The prompt to ask the user; nil to ask nothing.
-    let prompt: Prompt?
+    var prompt: Prompt?
     /// Whether to leave out the client because it comes from elsewhere.
     var leavesClientOpen = false
     /// The authority where the user probably signs in; nil for that of other rules.
