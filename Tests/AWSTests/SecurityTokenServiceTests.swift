@@ -66,6 +66,10 @@ struct SecurityTokenServiceTests {
         (400, #"{"Error":{"Code":"Throttling","Message":"m"}}"#, .unavailable),
         (403, #"{"Error":{"Code":"InvalidClientTokenId","Message":"m"}}"#, .interactionRequired),
         (403, #"{"Error":{"Code":"RegionDisabledException","Message":"m"}}"#, .invalidRequest),
+        (
+            403, #"{"Error":{"Code":"SignatureDoesNotMatch","Message":"m\n\nThe Canonical String: secret"}}"#,
+            .invalidRequest
+        ),
         (400, "<html>", .invalidRequest), (403, "<E><Error><Code>no code</Code></Error></E>", .invalidRequest),
         (200, "<html>", .internal), (200, "{}", .internal),
         (200, xml.replacing("sk/+", with: ""), .internal), (200, xml.replacing("09:49:37Z", with: "soon"), .internal),
@@ -76,6 +80,7 @@ struct SecurityTokenServiceTests {
                 try await Self.plugin.exchange(Self.request(server))
             }
             #expect(error?.code == code, "\(error.debugDescription)")
+            #expect(error?.message.contains("secret") == false)
             // Only what AWS's own SDKs try again is asked for twice.
             #expect(server.requests.count == (body.contains("IDPCommunicationError") ? 2 : 1))
             let wire = try #require(error).wire()

@@ -226,7 +226,7 @@ struct AWSService: Sendable {
             switch code {
             case "ExpiredTokenException", "UnrecognizedClientException":
                 PluginError(.interactionRequired, "\(host) refuses the keys: \(shown)")
-            case "InvalidSignatureException": PluginError(unsigned: shown, at: host)
+            case "InvalidSignatureException": PluginError(unsigned: words, at: host)
             case _ where answer.isThrottling: PluginError(throttling: shown, at: host)
             case "ResourceNotFoundException":
                 PluginError(

@@ -86,7 +86,8 @@ struct SecurityTokenService: Sendable {
     private func refusal(_ answer: HTTPAnswer, byToken: Bool) -> PluginError {
         let refusal = STSAnswer(answer)
         let code = refusal["Code"] ?? "HTTP \(answer.status)"
-        let words = (refusal["Message"] ?? code).displayable(limit: 300)
+        let said = refusal["Message"] ?? code
+        let words = said.displayable(limit: 300)
         var error =
             switch code {
             case "ExpiredTokenException", "ExpiredToken", "InvalidIdentityToken", "InvalidIdentityTokenException",
@@ -103,7 +104,7 @@ struct SecurityTokenService: Sendable {
                         ? "the role's trust policy must let the identity provider assume it with web identity"
                         : "the role's trust policy must name the role before it, and its own policy must allow sts:AssumeRole"
                 )
-            case "SignatureDoesNotMatch": PluginError(unsigned: words, at: host)
+            case "SignatureDoesNotMatch": PluginError(unsigned: said, at: host)
             // Keys that were made a moment ago aren't known everywhere.
             case "InvalidClientTokenId":
                 PluginError(.interactionRequired, "\(host) refuses the keys: \(words)")
@@ -130,9 +131,12 @@ struct SecurityTokenService: Sendable {
 
 extension PluginError {
     /// Creates the error for a refused signature, which means a wrong secret key or a wrong clock.
+    ///
+    /// Of AWS's words, only the first line is shown: what was signed follows, the session's token included.
     init(unsigned words: String, at host: String) {
+        let shown = (words.pieces(between: "\n").first.map(String.init) ?? "").displayable(limit: 300)
         self.init(
-            .invalidRequest, "\(host) refuses the signature: \(words)",
+            .invalidRequest, "\(host) refuses the signature: \(shown)",
             hint: "check the secret key if it was typed somewhere, and this computer's clock")
     }
 }
