@@ -67,6 +67,8 @@ package protocol ToolSettings: Sendable {
     var place: ToolTarget { get }
     /// Returns the URLs that the tool's files imply, for tools that offer some.
     func offers() -> [ToolOffer]
+    /// The profile that the user names to the tool, such as in a variable; nil if they name none.
+    var namedProfile: String? { get }
     /// Returns the rule by which other tools sign in at a host as the tool's own settings have the user do; nil if they don't.
     func rule(for pattern: URLPattern) throws(CommandError) -> NeededRule?
     /// The authorities at which the tool's own settings have the user sign in.
@@ -105,6 +107,7 @@ package protocol ToolSettings: Sendable {
 
 extension ToolSettings {
     func offers() -> [ToolOffer] { [] }
+    var namedProfile: String? { nil }
     func rule(for pattern: URLPattern) throws(CommandError) -> NeededRule? { nil }
     var authorities: [String] { get throws(CommandError) { [] } }
     func requireUse() throws(CommandError) {}

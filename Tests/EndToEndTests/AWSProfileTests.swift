@@ -192,10 +192,18 @@ import Testing
                 named.errors.contains(rule) && named.errors.contains("lanyard config set plugin.aws.region"), "\(named)"
             )
             #expect(try Self.text(file).contains("[profile \"read only\"]\ncredential_process = lanyard aws "))
-            for url in [[], ["\(Self.portal)/210987654321/ReadOnly"]] {
-                let again = try await world.lanyard(["configure", "aws", "--profile", "read only", "--yes"] + url)
+            let url = "\(Self.portal)/210987654321/ReadOnly"
+            for words in [
+                ["--profile", "read only"], ["--profile", "read only", url], ["--profile", "read only", url + "/"],
+            ] {
+                let again = try await world.lanyard(["configure", "aws", "--yes"] + words)
                 #expect(again.status == 0 && again.errors.contains("nothing has to be changed"), "\(again)")
             }
+            // A variable names the profile as the option does.
+            let variable = try await world.lanyard(["configure", "aws", "--yes"], ["AWS_PROFILE": "read only"])
+            #expect(variable.status == 0 && variable.errors.contains("nothing has to be changed"), "\(variable)")
+            let other = try await world.lanyard(["configure", "aws", "--yes"], ["AWS_PROFILE": "other"])
+            #expect(other.status == 64 && other.errors.contains("no profile other"), "\(other)")
             let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
             #expect(back.status == 0, "\(back)")
             #expect(try Self.text(file) == Self.file)

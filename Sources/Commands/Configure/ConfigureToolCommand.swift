@@ -73,11 +73,12 @@ struct ConfigureToolCommand<Index: TableIndex>: Command {
 
     /// Returns the URL to take if none was typed: that of the profile, the only one, or the one that the user chooses.
     private func offer(_ context: CommandContext) async throws(CommandError) -> ToolOffer {
-        let offers = try tool.settings(ToolTarget(context, profile: profile)).offers()
+        let settings = tool.settings(try ToolTarget(context, profile: profile))
+        let offers = settings.offers()
         let names = offers.map(\.profile).joined(separator: ", ").displayable(limit: 500)
         let example: ShellCommand =
             "lanyard configure \(tool.name)\(last: String(tool.exampleOfURL.trimmed(of: " \\\n")))"
-        if let profile {
+        if let profile = settings.namedProfile {
             if let own = offers.first(where: { $0.profile == profile }) { return own }
             var hints = [Hint("give the URL, too, such as", run: "\(example)\(option: "--profile", profile)")]
             if !offers.isEmpty { hints.insert("name one of these: \(names)", at: 0) }

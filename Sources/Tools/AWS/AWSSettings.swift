@@ -17,7 +17,8 @@ struct AWSSettings: ToolSettings {
 
     /// Returns the pattern of a role.
     @Sendable static func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
-        guard pattern.text.hasBytes("/arn:aws") || pattern.namesRoleAtIdentityCenter else {
+        guard pattern.text.hasBytes("/arn:aws") && pattern.text.hasBytes(":role/") || pattern.namesRoleAtIdentityCenter
+        else {
             throw CommandError("the URL names no role", hints: exampleHints, status: .usage)
         }
         // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
@@ -25,7 +26,7 @@ struct AWSSettings: ToolSettings {
             throw CommandError(
                 "the role's ARN has characters that IAM doesn't allow", hints: exampleHints, status: .usage)
         }
-        return try pattern.withoutWildcard(for: "aws")
+        return try (URLPattern(pattern.text.withoutTrailingSlashes) ?? pattern).withoutWildcard(for: "aws")
     }
 
     func changes() throws(CommandError) -> [ToolChange] {
@@ -56,7 +57,7 @@ struct AWSSettings: ToolSettings {
             ToolOffer(profile: $0.name, summary: "\($0.role) in \($0.account), \($0.startURL)", url: $0.url)
         }
         // Those that have lanyard's line already, if one is named or no other is left.
-        guard offers.isEmpty || place.profile != nil else { return offers }
+        guard offers.isEmpty || namedProfile != nil else { return offers }
         return offers + found.map { ToolOffer(profile: $0.profile, summary: $0.url, url: $0.url) }
     }
 
@@ -223,10 +224,11 @@ struct AWSSettings: ToolSettings {
         return overrides.compactMap(\.self)
     }
 
-    private var profile: String {
+    var namedProfile: String? {
         place.profile ?? place.context.variable("AWS_PROFILE") ?? place.context.variable("AWS_DEFAULT_PROFILE")
-            ?? "default"
     }
+
+    private var profile: String { namedProfile ?? "default" }
 
     /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
     private func section(of profile: String) throws(CommandError) -> String {
