@@ -61,7 +61,7 @@ import Testing
     @Test(
         .enabled(if: Namespaces.areAvailable, "this user may make no namespaces"), arguments: ["session", "passphrase"])
     func `it is the same one in a user namespace, and loses nothing there`(_ protector: String) async throws {
-        func inNamespace(_ home: Home, _ words: [String], _ input: String = "") async throws -> Ended {
+        @Sendable func inNamespace(_ home: Home, _ words: [String], _ input: String = "") async throws -> Ended {
             try await run(
                 "/usr/bin/unshare", ["--user", "--map-root-user", Built.lanyard] + words, input: input,
                 environment: home.environment)
