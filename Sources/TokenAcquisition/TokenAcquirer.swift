@@ -320,8 +320,9 @@ extension TokenAcquirer {
             path: request.path.map { String($0.utf8.prefix { !"?#".utf8.contains($0) }) ?? $0 },
             username: request.userHint, row: row.row)
         do throws(PluginError) {
-            let credential = try await runner.lookup(
+            var credential = try await runner.lookup(
                 ask, by: plugin, user: LateUser(finder: finder), mayAsk: finder.mayFind)
+            credential.keepFor = credential.keepFor ?? row.keepFor
             return AcquiredToken(credential, now: clock())
         } catch {
             throw .plugin(error, name: plugin.name)

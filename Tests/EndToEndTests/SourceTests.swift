@@ -389,6 +389,24 @@ import Testing
                 let token = try await home.lanyard(["token", "https://git.example/a?b#c"])
                 #expect(token.output == "key-for-git.example\n", "\(token)")
             }
+            // An answer is remembered for as long as the row says.
+            try home.program("contoso-keys", "echo x >>'\(home.folder)/runs'; echo key-for-$3")
+            for (line, runs) in [("", 2), ("keep-for = 0\n", 2), ("keep-for = 600\n", 1)] {
+                try home.write(manifest + "\n" + line, to: folder + "/plugin.toml")
+                try home.write("", to: home.folder + "/runs")
+                for _ in 1...2 {
+                    let got = try await home.with(["XDG_DATA_HOME": home.folder + "/home/.local/share"])
+                        .lanyard(["get"], input: "url=https://git.example\n\n")
+                    #expect(got.value("password") == "key-for-git.example", "\(got)")
+                }
+                #expect(try home.text(home.folder + "/runs").split(separator: "\n").count == runs, "\(line)")
+            }
+            try home.write(manifest + "\nkeep-for = 90000\n", to: folder + "/plugin.toml")
+            let long = try await home.with(["XDG_DATA_HOME": home.folder + "/home/.local/share"])
+                .lanyard(["plugin", "check", "keys"])
+            #expect(
+                long.errors.contains("must be 0 to 86400 seconds") || long.output.contains("must be 0 to 86400"),
+                "\(long)")
             try home.write(
                 manifest.replacing("program", with: "programm").description, to: folder + "/plugin.toml")
             let broken = try await home.with(["XDG_DATA_HOME": home.folder + "/home/.local/share"])

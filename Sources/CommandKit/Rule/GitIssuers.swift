@@ -290,6 +290,11 @@ extension Hint {
 }
 
 extension Configuration {
+    /// Returns the identity that a plugin finds on this machine by itself; nil if none has been added.
+    package func identity(foundBy plugin: String) -> Identity? {
+        identities.first { $0.source == .machine("system", plugin: plugin) }
+    }
+
     /// Returns the client that a rule names for an authority.
     package func clientIDOfRule(at authority: String) -> String? {
         rules.last { $0.authority == authority && $0.clientID != nil }?.clientID

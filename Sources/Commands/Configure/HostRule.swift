@@ -58,7 +58,7 @@ struct HostRule {
 
     private init(_ session: Session, _ plugin: PluginManifest, _ pattern: URLPattern) {
         (self.session, self.plugin) = (session, plugin)
-        let known = session.configuration.identities.first { $0.source == .machine("system", plugin: plugin.name) }
+        let known = session.configuration.identity(foundBy: plugin.name)
         identity = known == nil ? Identity(name: plugin.name, source: .machine("system", plugin: plugin.name)) : nil
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.identity = (known ?? identity)?.name

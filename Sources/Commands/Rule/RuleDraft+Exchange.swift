@@ -13,7 +13,7 @@ extension RuleDraft {
         guard let finder = session.registry.finder(forHost: pattern.host.text)?.name else {
             return CommandError(missing, hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
         }
-        let known = session.configuration.identities.first { $0.source == .machine("system", plugin: finder) }?.name
+        let known = session.configuration.identity(foundBy: finder)?.name
         let identity: Message = "for what the plugin \(finder) finds on this machine"
         let add = Hint("make an identity of it first", run: "lanyard identity add \(finder) --plugin \(finder)")
         return CommandError(

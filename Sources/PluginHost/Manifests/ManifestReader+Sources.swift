@@ -22,8 +22,13 @@ extension ManifestReader {
                         ?? "write {\(String.placeholders.joined(separator: "}, {"))}, or move it into a script")
             }
         }
+        let keepFor = try table.integer("keep-for")
+        if let keepFor, !(0...86_400).contains(keepFor) {
+            throw table.error("keep-for", "`keep-for` must be 0 to 86400 seconds")
+        }
         return PluginSource(
-            name: try table.requiredText("name", .pluginName), row: row, kinds: try table.list("kinds", .pluginName))
+            name: try table.requiredText("name", .pluginName), row: row, kinds: try table.list("kinds", .pluginName),
+            keepFor: keepFor)
     }
 }
 

@@ -22,7 +22,7 @@ struct ManifestReader {
             "client-ids", "client-registration", "client", "realm-authority", "reserved-parameters", "challenge-paths",
         ],
         "authority": ["hosts", "path", "realms", "broker-of"],
-        "source": ["name", "program", "secret", "username", "kinds", "asks", "unlock"],
+        "source": ["name", "program", "secret", "username", "kinds", "asks", "unlock", "keep-for"],
         "issuer": [
             "kind", "hosts", "other-hosts", "other-scopes", "repository-scopes", "scopes", "flows", "username",
             "placeholder-usernames", "bearer", "id-tokens", "revokes-on-renewal", "name", "git-hosts", "realms",

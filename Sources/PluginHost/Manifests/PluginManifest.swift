@@ -263,6 +263,8 @@ public struct PluginSource: Sendable, Equatable {
     public let row: PluginSourceRow
     /// The kinds of code host whose sign-ins it has.
     public var kinds: [String] = []
+    /// For how many seconds an answer that names no time itself may be remembered; nil for not at all.
+    public var keepFor: Int?
 
     /// Whether a rule must say what to look up there.
     public var needsReference: Bool {
