@@ -192,7 +192,9 @@ extension ToolCall {
     }
 
     private func requireDocker(_ said: Said) throws {
-        try require(said.complaints.isEmpty, "docker reads stdout only")
+        // docker itself shows only what a helper says on stderr.
+        let isRefused = said.status == 1 && said.complaints == [.refusal]
+        try require(said.complaints.isEmpty || isRefused, "more than a refusal on stderr")
         guard said.status == 0 else {
             return try require(said.lines.count == 1 && Self.isPlain(said.lines[0]), "an error that isn't one line")
         }
