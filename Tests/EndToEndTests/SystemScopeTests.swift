@@ -28,7 +28,10 @@ import Testing
                 own.errors.contains(
                     "all users at /etc/lanyard/config.toml:3: sudo lanyard rule remove --system \(Self.url)\n"),
                 "\(own)")
-            let twice = try await home.system(["rule", "add", "--system", Self.url] + Self.options)
+            let again = ["rule", "add", "--system", Self.url] + Self.options
+            let same = try await home.system(again)
+            #expect(same.status == 0 && same.errors.contains("is there already"), "\(same)")
+            let twice = try await home.system(again + ["--scope", "another"])
             #expect(twice.status == 1, "\(twice)")
             #expect(twice.errors.hasSuffix("remove it first: lanyard rule remove --system \(Self.url)\n"), "\(twice)")
             let removed = try await home.system(["rule", "remove", "--system", Self.url])
