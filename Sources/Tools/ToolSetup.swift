@@ -47,6 +47,9 @@ package struct ToolSetup: Sendable {
     /// Whether the command takes a profile.
     package var hasProfiles: Bool { profile != nil }
 
+    /// Returns the profile that a setting is in; nil if it is in none.
+    package func profile(of setting: ToolSetting) -> String? { setting.key.first.flatMap { profile?($0) } }
+
     /// Returns it as that of a tool.
     func named(_ name: String, _ names: [String]) -> ToolSetup {
         var own = self

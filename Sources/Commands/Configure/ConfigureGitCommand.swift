@@ -95,7 +95,7 @@ struct ConfigureGitCommand: Command {
         if !options.dryRun { try await plan.requireWritable(session.context) }
         let found = try await found(for: pattern, session)
         let (rule, isAgreed) = found == nil ? try await rule(for: pattern, session) : (nil, true)
-        if isAgreed, let rule {
+        if isAgreed, let rule, rule.pattern != pattern {
             plan = try await GitPlan(
                 session, scope.scope, pattern: rule.pattern, isAlone: plan.isAlone, identity: identity, version)
         }

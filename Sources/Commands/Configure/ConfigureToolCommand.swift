@@ -212,7 +212,7 @@ extension ToolURL {
 extension ArgumentHelp {
     /// Returns the help for the option that names a profile, hidden if a tool has none.
     static func profile(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
-        ArgumentHelp("\(text)", valueName: "name", visibility: tool.hasProfiles ? .default : .hidden)
+        ArgumentHelp(text, valueName: "name", visibility: tool.hasProfiles ? .default : .hidden)
     }
 
     /// Returns the help for a tool's URL, hidden if it takes none.

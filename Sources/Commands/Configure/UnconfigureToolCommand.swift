@@ -75,14 +75,12 @@ struct UnconfigureToolCommand<Index: TableIndex>: Command {
     private func entriesMeant(
         of entries: [RecordedChange], _ context: CommandContext
     ) throws(CommandError) -> [RecordedChange] {
-        guard url != nil || profile != nil else { return entries }
-        let pattern = try url.map { url throws(CommandError) in try tool.pattern(url) }
-        let changes = (try? tool.settings(ToolTarget(context, pattern, profile: profile)).changes()) ?? []
-        let sections = changes.map(\.setting.key.first)
+        let entries = entries.filter { profile == nil || tool.profile(of: $0.change.setting) == profile }
+        guard let url else { return entries }
+        let pattern = try tool.pattern(url)
+        let changes = (try? tool.settings(ToolTarget(context, pattern)).changes()) ?? []
         return entries.filter { entry in
-            guard profile == nil || sections.contains(entry.change.setting.key.first) else { return false }
-            guard let pattern else { return true }
-            return entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
+            entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
         }
     }
 

@@ -174,8 +174,7 @@ extension Examination {
         if let changed = entries.first(where: { !$0.change.stands }) {
             let setting = changed.change.setting
             let file = context.short(setting.file)
-            let profile = setting.key.first.flatMap { tool.profile?($0) }
-            let option: ShellCommand = profile.map { "\(option: "--profile", $0)" } ?? ""
+            let option: ShellCommand = tool.profile(of: setting).map { "\(option: "--profile", $0)" } ?? ""
             let command: ShellCommand = "lanyard configure \(tool.name)\(option)\(last: changed.place)"
             let remedy = Hint("to write it again", run: command)
             return .warn(check, "what lanyard wrote to \(file) was changed", remedy)
